@@ -93,7 +93,8 @@ def timed(training, together):
             "quartiles_us": statistics.quantiles(steps, n=4)}
 
 
-def record(training, path, together):
+def profiled(training, together):
+    """A profile of STEPS steps; `together` is called before the first."""
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True,
                  experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True),
                  schedule=schedule(wait=0, warmup=3, active=STEPS, repeat=1)) as prof:
@@ -105,6 +106,10 @@ def record(training, path, together):
             if i == 2 + STEPS:
                 torch.cuda.synchronize()
             prof.step()
+    return prof
+
+
+def written(prof, path):
     prof.export_chrome_trace(path + ".raw")
     with open(path + ".raw") as file:
         trace = json.load(file)
@@ -124,7 +129,7 @@ def measure(name, form, rank, training, together, folder):
     row.update(timed(training, together))
     row["gradient_bytes"] = sum(p.numel() * p.element_size() for p in training.module.parameters())
     row["gradients"] = sum(1 for _ in training.module.parameters())
-    record(training, os.path.join(folder, f"{name}.{form}.rank{rank}"), together)
+    written(profiled(training, together), os.path.join(folder, f"{name}.{form}.rank{rank}"))
     with open(os.path.join(folder, "times.jsonl"), "a") as file:
         file.write(json.dumps(row) + "\n")
     print(f"{time.perf_counter():.1f} {name} {form} rank {rank}: {row['step_us']:.0f} us a step", flush=True)

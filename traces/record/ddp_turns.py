@@ -3,12 +3,12 @@
     python3 ddp_turns.py developed|judged|fresh|SEED OUTPUT-FOLDER [SECONDS [MODEL...]]
 
 SEED: models that are drawn from it (drawn_models.py).  A process a GPU; its threads of Python and of the backward pass are held on
-one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which; `one` and `dp` by the process of GPU
-0 alone) are first timed in turns, ROUNDS times over, so that all see the host at the same pace; no profiler has run in these
-processes then, since CUPTI slows every call from its first use on.  times.jsonl has a line a form and rank: medians, us a step,
-by round too; `pace_us`, what a small launch took before each round; `phases_us`, what the host took for each part of a step.
-Then come the profiles, as ddp.py makes them.  Each GPU has the batch that the one GPU has.
-Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
+one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which;
+`one` and `dp` by the process of GPU 0 alone) are first timed in turns, a few steps at a time, until enough of these groups had calm
+cores before and behind them; only those count, where there are any.  No profiler has run in these processes then, since CUPTI
+slows every call from its first use on.  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
+many were calm; `phases_us`, what the host took for each part of a step.  Then come the profiles, each taken again until its cores
+were calm.  Each GPU has the batch that the one GPU has.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import contextlib
 import json
@@ -22,20 +22,19 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
-import cores
 import ddp_models
 import drawn_models
-from ddp import GPUS, all_reduces, attempt, record
+from cores import Cores
+from ddp import GPUS, all_reduces, attempt, profiled, written
 
 WARM_STEPS = 5    # that nobody times: buckets are made anew after the first, cuDNN and cuBLAS choose
-ROUNDS, GROUPS, ROUND_WARM_STEPS = 4, 2, 3
-TIMED_STEPS, PHASE_STEPS = {"dp": 4}, 8
+TURNS, TURN_WARM_STEPS, TURN_STEPS = 16, 2, 6
+ENOUGH = 4        # calm groups
+PHASE_STEPS, PROFILES = 8, 6
 
 # name: bucket_cap_mb, forward and backward passes a step
-WIDE, CORES = [], []   # of this process: all that it may run on; those that it is held on
-
 FORMS = {"one": (None, 1), "dp": (None, 1), "ddp": (None, 1), "ddp-bucket-5": (5, 1), "ddp-accumulate-2": (None, 2)}
-PROFILED = ("one", "ddp", "dp")
+PROFILED = ("one", "ddp")
 
 
 class Training:
@@ -76,36 +75,18 @@ class Training:
         self.phase("optimiser", start)
 
 
-def pace(rank):
-    """us that a small launch takes the host: the median of a few hundred."""
-    value = torch.zeros(1, device=rank)
-    times = []
-    for _ in range(5):
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        for _ in range(100):
-            value.add_(1)
-        times.append(1e4 * (time.perf_counter() - start))
-    return statistics.median(times)
-
-
 def timed(training, steps):
-    """us a step, free running: of each group, and by events of each step."""
-    groups, single = [], []
-    for _ in range(ROUND_WARM_STEPS):
+    """us of each step, free running."""
+    for _ in range(TURN_WARM_STEPS):
         training.step()
-    for _ in range(GROUPS):
-        torch.cuda.synchronize()
-        events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
-        start = time.perf_counter()
-        events[0].record()
-        for event in events[1:]:
-            training.step()
-            event.record()
-        torch.cuda.synchronize()
-        groups.append(1e6 * (time.perf_counter() - start) / steps)
-        single += [1e3 * a.elapsed_time(b) for a, b in zip(events[2:], events[3:])]
-    return groups, single
+    torch.cuda.synchronize()
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
+    events[0].record()
+    for event in events[1:]:
+        training.step()
+        event.record()
+    torch.cuda.synchronize()
+    return [1e3 * a.elapsed_time(b) for a, b in zip(events[1:], events[2:])]
 
 
 def watch(training, holder, name):
@@ -144,8 +125,8 @@ def phases(training):
     return {name: round(statistics.median(times), 1) for name, times in found.items()}
 
 
-def hold(form):
-    cores.hold(CORES[:GPUS if form == "dp" else 1])
+def cores_of(form):
+    return GPUS if form == "dp" else 1
 
 
 def made(name, table, form, rank):
@@ -173,83 +154,109 @@ def warmed(name, table, form, rank):
 
 
 class Timing:
-    """What was timed of a form."""
+    """What was timed of a form: its groups, each calm or not."""
 
-    def __init__(self, training):
-        self.training, self.groups, self.steps, self.rounds, self.pace = training, [], [], [], []
+    def __init__(self, training, form, cores):
+        self.training, self.form, self.cores = training, form, cores
+        self.calm, self.rest = [], []
 
-    def row(self, name, form, rank):
+    def group(self):
+        """One more, if calm ones are wanting."""
+        count = cores_of(self.form)
+        if len(self.calm) >= ENOUGH:
+            return
+        self.cores.hold(count)
+        calm = self.cores.calm(count)
+        steps = timed(self.training, TURN_STEPS)
+        calm = self.cores.calm(count) and calm
+        if self.form.startswith("ddp"):
+            calm = self.cores.all_calm(calm)
+        (self.calm if calm else self.rest).append(steps)
+
+    def found(self):
+        steps = [step for group in self.calm or self.rest for step in group]
+        return {"step_us": statistics.median(steps), "quartiles_us": statistics.quantiles(steps, n=4), "calm": len(self.calm),
+                "groups": len(self.calm) + len(self.rest),
+                "rest_us": round(statistics.median(step for group in self.rest or self.calm for step in group), 1)}
+
+    def row(self, name, rank):
         module = self.training.module
         sizes = [p.numel() * p.element_size() for p in module.parameters()]
-        return {"model": name, "form": form, "rank": rank, "torch": torch.__version__,
-                "group_us": statistics.median(self.groups), "step_us": statistics.median(self.steps),
-                "quartiles_us": statistics.quantiles(self.steps, n=4), "rounds_us": self.rounds,
-                "pace_us": [round(value, 3) for value in self.pace], "gradients": len(sizes),
+        self.cores.hold(cores_of(self.form))
+        return {"model": name, "form": self.form, "rank": rank, "torch": torch.__version__, **self.found(),
+                "gradients": len(sizes),
                 "gradient_bytes": sum(sizes), "buffers": sum(1 for _ in module.buffers()),
-                "modules": sum(1 for _ in module.modules()), "phases_us": attempt(f"{name} {form} phases", lambda: phases(self.training))}
+                "modules": sum(1 for _ in module.modules()),
+                "phases_us": attempt(f"{name} {self.form} phases", lambda: phases(self.training))}
 
 
-def measure(name, table, rank, together, folder):
-    timings = {}
-    for form in FORMS:
-        training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
-        timings[form] = Timing(training) if training else None
-        together()
-    for _ in range(ROUNDS):
+def take_turns(name, timings, cores):
+    for _ in range(TURNS):
         for form, timing in timings.items():
-            together()
-            if timing is None:
-                continue
-            hold(form)
-            timing.pace.append(pace(rank))
-            if form.startswith("ddp"):
-                together()
-            groups, steps = attempt(f"{name} {form}", lambda timing=timing, form=form: timed(
-                timing.training, TIMED_STEPS.get(form, 8))) or ([], [])
-            if not steps:
-                continue
-            timing.groups += groups
-            timing.steps += steps
-            timing.rounds.append(round(statistics.median(steps), 1))
+            cores.together()
+            if timing is not None:
+                attempt(f"{name} {form}", timing.group)
+
+
+def measure(name, table, rank, cores, folder):
+    timings = {}
+    cores.choose()
+    for form in FORMS:
+        cores.hold(cores_of(form))
+        training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
+        timings[form] = Timing(training, form, cores) if training else None
+        cores.together()
+    take_turns(name, timings, cores)
     for form, timing in timings.items():
-        together()
+        cores.together()
         if timing is None:
             continue
-        hold(form)
-        row = attempt(f"{name} {form} row", lambda timing=timing, form=form: timing.row(name, form, rank))
+        row = attempt(f"{name} {form} row", lambda timing=timing: timing.row(name, rank))
         if row is None:
             continue
         with open(os.path.join(folder, "times.jsonl"), "a") as file:
             file.write(json.dumps(row) + "\n")
-        print(f"{time.perf_counter():.1f} {name} {form} rank {rank}: {row['step_us']:.0f} us {timing.rounds}", flush=True)
+        print(f"{time.perf_counter():.1f} {name} {form} rank {rank}: {row['step_us']:.0f} us, {row['calm']} of "
+              f"{row['groups']} groups calm, the rest {row['rest_us']}", flush=True)
 
 
-def profiles(name, table, rank, together, folder):
-    """The profiler's own threads are made while the calling one may run on all cores."""
+def recorded(training, form, path, cores):
+    """Profiles until one is calm; the profiler's own threads are made while the calling one may run on all cores."""
+    calm = [False]
+
+    def begin():
+        cores.hold(cores_of(form))
+        calm[0] = cores.calm(cores_of(form))
+        if form.startswith("ddp"):
+            cores.together()
+    for taken in range(1, PROFILES + 1):
+        cores.loose()
+        prof = profiled(training, begin)
+        calm[0] = cores.calm(cores_of(form)) and calm[0]
+        if cores.all_calm(calm[0]) if form.startswith("ddp") else calm[0]:
+            break
+    written(prof, path)
+    print(f"{time.perf_counter():.1f} {path}: {'calm' if calm[0] else 'not calm'} after {taken}", flush=True)
+
+
+def profiles(name, table, rank, cores, folder):
+    cores.choose()
     for form in PROFILED:
-        def begin(form=form):
-            hold(form)
-            if form.startswith("ddp"):
-                together()
         training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
         if training:
             path = os.path.join(folder, f"{name}.{form}.rank{rank}")
-            os.sched_setaffinity(0, WIDE)
-            attempt(path, lambda: record(training, path, begin))
-        together()
+            attempt(path, lambda: recorded(training, form, path, cores))
+        cores.together()
 
 
-def process(rank, which, folder, seconds, names, barrier):
+def process(rank, which, folder, seconds, names, barrier, flags):
     """What one rank does; every decision about time is rank 0's, so that no rank waits for one that gave up."""
     start = time.perf_counter()
-    WIDE[:] = cores.share(rank, GPUS)
-    CORES[:] = cores.fastest(WIDE, GPUS)
-    print(f"rank {rank} on cores {CORES}", flush=True)
+    cores = Cores(rank, GPUS, flags, barrier.wait)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29513")
     torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     dist.init_process_group("nccl", rank=rank, world_size=GPUS, device_id=torch.device("cuda", rank))
-    together = barrier.wait
     table = drawn_models.drawn(which) if which.isdigit() else getattr(ddp_models, which.upper())
     go_on, done = torch.zeros(1, device=rank), []
     attempt("all_reduces", lambda: all_reduces(rank, folder))
@@ -262,9 +269,9 @@ def process(rank, which, folder, seconds, names, barrier):
                 continue
             if action is measure:
                 done = done + [name]
-            attempt(f"{action.__name__} {name}", lambda: action(name, table, rank, together, folder))
+            attempt(f"{action.__name__} {name}", lambda: action(name, table, rank, cores, folder))
             torch.cuda.empty_cache()
-            together()
+            cores.together()
     dist.destroy_process_group()
 
 
@@ -272,8 +279,9 @@ def main():
     which, folder = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
     os.makedirs(folder, exist_ok=True)
-    barrier = mp.get_context("spawn").Barrier(GPUS, timeout=25)
-    mp.spawn(process, (which, folder, seconds, sys.argv[4:], barrier), nprocs=GPUS)
+    context = mp.get_context("spawn")
+    barrier, flags = context.Barrier(GPUS, timeout=25), context.Array("b", GPUS)
+    mp.spawn(process, (which, folder, seconds, sys.argv[4:], barrier, flags), nprocs=GPUS)
 
 
 if __name__ == "__main__":

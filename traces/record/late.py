@@ -5,8 +5,7 @@
 Each model by DistributedDataParallel in the same two processes: on time (`on-1`), rank 1 late before its backward pass by
 5,000,000 cycles of the GPU (`gpu`) or 3 ms of its host (`host`), late as SEED draws it (`drawn-1` .. `drawn-3`), and on time
 again (`on-2`), which tells how far the host's pace is the same.  times.rankR.jsonl has a line a form, us a step, with how it was
-late; no profiler has run in these processes then, since CUPTI slows every call from its first use on.  Behind all models' times
-on-1, gpu and host are recorded, too.  Python's threads are held on one core (cores.py says why).  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
+late, timed in turns as ddp_turns.py does it; behind all models' times on-1, gpu and host are recorded, too.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import json
 import os
@@ -20,11 +19,11 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.nn.parallel import DistributedDataParallel
 
-import cores
 import ddp
 import ddp_models
+from cores import Cores
+from ddp_turns import Timing, WARM_STEPS, recorded, take_turns
 
-ddp.WARM_STEPS, ddp.GROUPS, ddp.TIMED_STEPS = 4, 5, 10
 RECORDED = ("on-1", "gpu", "host")
 CYCLES_PER_US = 1980
 MODELS = {**ddp_models.DEVELOPED, **ddp_models.JUDGED}
@@ -45,8 +44,8 @@ def forms_of(name, seed):
 class Training:
     """A step that one rank begins, or goes on with, late."""
 
-    def __init__(self, case, module, rank):
-        self.case, self.module, self.rank, self.late = case, module, rank, None
+    def __init__(self, case, module, rank, late):
+        self.case, self.module, self.rank, self.late = case, module, rank, late
         self.optimiser = case.make_optimiser(module.parameters())
         self.inputs, self.targets = case.inputs.cuda(rank), case.targets.cuda(rank)
 
@@ -71,81 +70,72 @@ class Training:
         self.optimiser.step()
 
 
-def measure(name, form, late, training, together, folder):
-    training.late = late
-    row = {"model": name, "form": form, "rank": training.rank}
-    if late is not None:
-        row["late"] = dict(zip(("kind", "rank", "where", "us"), late))
-    row.update(ddp.timed(training, together))
-    with open(os.path.join(folder, f"times.rank{training.rank}.jsonl"), "a") as file:
-        file.write(json.dumps(row) + "\n")
-    print(f"{time.perf_counter():.1f} {name} {form} rank {training.rank}: {row['step_us']:.0f} us a step", flush=True)
-
-
-def record(name, form, late, training, core, share, together, folder):
-    """The profiler's own threads are made while the calling one may run on all cores."""
-    def begin():
-        cores.hold([core])
-        together()
-    training.late = late
-    os.sched_setaffinity(0, share)
-    ddp.record(training, os.path.join(folder, f"{name}.{form}.rank{training.rank}"), begin)
-
-
-def training_of(name, rank, core):
+def trainings(name, rank, seed, cores):
+    """By form; all have one module."""
+    cores.choose()
+    cores.hold(1)
     case = ddp.made(name, MODELS, rank)
-    training = Training(case, DistributedDataParallel(case.module, device_ids=[rank]), rank)
-    for _ in range(ddp.WARM_STEPS):
-        training.step()
+    module = DistributedDataParallel(case.module, device_ids=[rank])
+    found = {form: Training(case, module, rank, late) for form, late in forms_of(name, seed).items()}
+    for training in found.values():
+        for _ in range(WARM_STEPS):
+            training.step()
     torch.cuda.synchronize()
-    cores.hold([core])
-    return training
+    return found
 
 
-def process(rank, folder, seed, seconds, names, barrier):
+def measure(name, rank, seed, cores, folder):
+    timings = {form: Timing(training, "ddp", cores) for form, training in trainings(name, rank, seed, cores).items()}
+    take_turns(name, timings, cores)
+    for form, timing in timings.items():
+        row = {"model": name, "form": form, "rank": rank}
+        if timing.training.late is not None:
+            row["late"] = dict(zip(("kind", "rank", "where", "us"), timing.training.late))
+        row.update(timing.found())
+        with open(os.path.join(folder, f"times.rank{rank}.jsonl"), "a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(f"{time.perf_counter():.1f} {name} {form} rank {rank}: {row['step_us']:.0f} us, {row['calm']} of "
+              f"{row['groups']} groups calm, the rest {row['rest_us']}", flush=True)
+
+
+def profiles(name, rank, seed, cores, folder):
+    for form, training in trainings(name, rank, seed, cores).items():
+        if form in RECORDED:
+            recorded(training, "ddp", os.path.join(folder, f"{name}.{form}.rank{rank}"), cores)
+
+
+def process(rank, folder, seed, seconds, names, barrier, flags):
     """Every decision about time is rank 0's, so that no rank waits for one that gave up."""
     start = time.perf_counter()
-    share = cores.share(rank, ddp.GPUS)
-    core = cores.fastest(share, 1)[0]
+    cores = Cores(rank, ddp.GPUS, flags, barrier.wait)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517")
     torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     dist.init_process_group("nccl", rank=rank, world_size=ddp.GPUS, device_id=torch.device("cuda", rank))
     go_on = torch.zeros(1, device=rank)
-
-    def may_go_on():
-        go_on.fill_(time.perf_counter() - start < seconds)
-        dist.broadcast(go_on, 0)
-        return bool(go_on.item())
-
-    def each(name, action, forms):
-        """The action with each of these forms of a model."""
-        os.sched_setaffinity(0, share)
-        try:
-            training = training_of(name, rank, core)
-            for form, late in forms_of(name, seed).items():
-                if form in forms and may_go_on():
-                    action(form, late, training)
-        except Exception:
-            print(name, "failed", flush=True)
-            traceback.print_exc()
-        torch.cuda.empty_cache()
-        barrier.wait()
-
-    for name in names or MODELS:
-        each(name, lambda form, late, training: measure(name, form, late, training, barrier.wait, folder),
-             forms_of(name, seed))
-    for name in names or MODELS:
-        each(name, lambda form, late, training: record(name, form, late, training, core, share, barrier.wait, folder),
-             RECORDED)
+    for action in (measure, profiles):
+        for name in names or MODELS:
+            go_on.fill_(time.perf_counter() - start < seconds)
+            dist.broadcast(go_on, 0)
+            if not go_on.item():
+                print(action.__name__, name, "left out", flush=True)
+                continue
+            try:
+                action(name, rank, seed, cores, folder)
+            except Exception:
+                print(name, "failed", flush=True)
+                traceback.print_exc()
+            torch.cuda.empty_cache()
+            barrier.wait()
     dist.destroy_process_group()
 
 
 def main():
     folder, seed, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     os.makedirs(folder, exist_ok=True)
-    barrier = mp.get_context("spawn").Barrier(ddp.GPUS, timeout=25)
-    mp.spawn(process, (folder, seed, seconds, sys.argv[4:], barrier), nprocs=ddp.GPUS)
+    context = mp.get_context("spawn")
+    barrier, flags = context.Barrier(ddp.GPUS, timeout=25), context.Array("b", ddp.GPUS)
+    mp.spawn(process, (folder, seed, seconds, sys.argv[4:], barrier, flags), nprocs=ddp.GPUS)
 
 
 if __name__ == "__main__":
