@@ -1,7 +1,7 @@
 """Hold threads on cores, and tell when those run at their full pace.
 
-On a virtual machine a core runs by a third slower while its neighbour is busy, whoever's that is, and a thread that is free to
-move comes onto all of them: a small launch takes 7 us for a while, then 10.  What is timed at both paces tells nothing of either.
+On a virtual machine a core runs by a third slower for a while, as if what shares the core below it were busy, and a thread that is
+free to move comes onto all of them: a small launch takes 7 us, then 10.  What is timed at both paces tells nothing of either.
 """
 import os
 import statistics

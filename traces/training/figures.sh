@@ -5,7 +5,9 @@
 #
 # `one`: the baseline, of the recording on one GPU; the others: what is predicted from it.  `change`: how far the ratio to `one` is
 # off, which a host at another pace than while the profile was taken leaves alone where it is the bound; `pace`: what a small launch
-# took the host before each round of steps, the mean (6 us as a rule, 10 at times).  Constants of sim/changes/change_ddp.c,
+# took the host before each round of steps, the mean (6 us as a rule, 10 at times); `calm`: of how many groups of steps both cores
+# ran at their full pace, where that was watched: where none did, how long the step takes is not known, and it is not counted.
+# Constants of sim/changes/change_ddp.c,
 # change_dp.c and thread_plans.c were fitted on the set `developed`; `judged` was looked at once before they were done, `fresh` once
 # behind that (DistributedDataParallel 5.1% in the median, 20.1% at worst; DataParallel 16.9% and 20.1%, whereupon its constants became
 # 8% longer).
@@ -27,7 +29,7 @@ def run(*words):
     return subprocess.run([tool, *words], capture_output=True, text=True, check=True).stdout
 
 
-print('set       model        form               recorded_us predicted_us error_pct change_pct pace_us')
+print('set       model        form               recorded_us predicted_us error_pct change_pct pace_us calm')
 errors, ones = {}, {}
 for (which, model, form), rows in sorted(recorded.items(), key=lambda item: (item[0][:2], item[0][2] != 'one', item[0][2])):
     trace = f'{folder}/{model}.one.rank0.json.gz'
@@ -39,8 +41,12 @@ for (which, model, form), rows in sorted(recorded.items(), key=lambda item: (ite
     ones.setdefault(model, (says, was))
     error, change = says / was - 1, says / was * ones[model][1] / ones[model][0] - 1
     paces = [pace for row in rows for pace in row.get('pace_us', [])]
-    pace = f'{statistics.mean(paces):7.1f}' if paces else ''
-    print(f'{which:9} {model:12} {form:18} {was:11.1f} {says:12.1f} {100 * error:+9.1f} {100 * change:+10.1f} {pace}')
+    pace = f'{statistics.mean(paces):7.1f}' if paces else ' ' * 7
+    calm = min((row['calm'] for row in rows if 'calm' in row), default=None)
+    print(f'{which:9} {model:12} {form:18} {was:11.1f} {says:12.1f} {100 * error:+9.1f} {100 * change:+10.1f} {pace} '
+          f'{"" if calm is None else format(calm, "4")}')
+    if calm == 0:
+        continue
     kind = 'DataParallel' if form == 'dp' else 'DistributedDataParallel' if form.startswith('ddp') else 'one GPU'
     errors.setdefault((which, kind), []).append((abs(100 * error), abs(100 * change)))
 for (which, kind), both in sorted(errors.items()):

@@ -3,11 +3,10 @@
 #
 #   traces/training/late.sh [GRIDTIDE [FOLDER]]          (the program is build/gridtide, unless it or GRIDTIDE says another)
 #
-# Predicted is the step of the on-time recording NAME.ddp.rank0 and .rank1, with `--change delay=...`; recorded are steps
-# without a profiler: of late.jsonl, whose delays are drawn, but ddp-late-gpu and ddp-late-host of another day (a sleep of 3 ms
-# takes 50 us more), and whose `on-2`
-# is on time again, in the same processes: `again_pct` is by how much that differs from `on-1`, which nothing but the host's
-# pace explains.  host_us is what a step takes the late rank's own host, where that is the bound: recorded less the delay.
+# Predicted is the step of the on-time recording NAME.ddp.rank0 and .rank1, with `--change delay=...`; recorded are the steps of
+# late.jsonl, timed before any profiler ran, some of them late as was drawn; its `on-2` is on time again, in the same processes:
+# `again_pct` is by how much that differs from `on-1`, which nothing but the host's pace explains.  host_us is what a step takes
+# the late rank's own host, where that is the bound: recorded less the delay.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
 python3 - "$tool" "$folder" << 'END'
