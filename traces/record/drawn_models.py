@@ -51,7 +51,8 @@ def products(draw):
 
 
 def convolutions(draw):
-    width, depth, side, batch = draw.choice((16, 32, 64)), draw.randint(1, 3), draw.choice((32, 64, 96, 128)), 2 ** draw.randint(4, 7)
+    width, depth = draw.choice((16, 32, 64)), draw.randint(1, 3)
+    side, batch = draw.choice((32, 64, 96, 128)), 2 ** draw.randint(4, 7)
     stages, norm, residual = draw.randint(3, 4), draw.choice(("batch", "group", "none")), draw.random() < 0.5
     apart = draw.random() < 0.3
 
@@ -123,7 +124,8 @@ class Tables(nn.Module):
     def __init__(self, tables, rows, width, hidden):
         super().__init__()
         self.tables = nn.ModuleList(nn.Embedding(rows, width) for _ in range(tables))
-        self.top = nn.Sequential(nn.Linear(tables * width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1))
+        self.top = nn.Sequential(nn.Linear(tables * width, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+                                 nn.Linear(hidden, 1))
 
     def forward(self, x):
         return self.top(torch.cat([table(x[:, i]) for i, table in enumerate(self.tables)], 1)).flatten()

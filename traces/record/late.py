@@ -5,7 +5,8 @@
 Each model by DistributedDataParallel in the same two processes: on time (`on-1`), rank 1 late before its backward pass by
 5,000,000 cycles of the GPU (`gpu`) or 3 ms of its host (`host`), late as SEED draws it (`drawn-1` .. `drawn-3`), and on time
 again (`on-2`), which tells how far the host's pace is the same.  times.rankR.jsonl has a line a form, us a step, with how it was
-late, timed in turns as ddp_turns.py does it; behind all models' times on-1, gpu and host are recorded, too.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
+late, timed in turns as ddp_turns.py does it; behind all models' times on-1, gpu and host are recorded, too.  Keep
+NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import json
 import os
