@@ -41,11 +41,11 @@ enum gt_collective_kind gt_collective_of_name(const char *name, size_t length)
     return kind_of(name, length);
 }
 
-/* ncclDevKernel_AllReduce_Sum_f32_RING_LL(...); until NCCL 2.19 ncclKernel_AllReduce_RING_LL_Sum_float(...).  Which
- * algorithm and protocol stand there says nothing: the kernel of one runs the others, too. */
+/* ncclDevKernel_AllReduce_Sum_f32_RING_LL(...); until NCCL 2.19 ncclKernel_AllReduce_RING_LL_Sum_float(...), until 2.8
+ * ncclAllReduceRingLLKernel_sum_f32(...).  Which algorithm and protocol stand there says nothing: the kernel of one runs the others, too. */
 enum gt_collective_kind gt_collective_of_kernel(const char *name)
 {
-    static const char *const begins[] = { "ncclDevKernel_", "ncclKernel_", "ncclSymkDevKernel_" };
+    static const char *const begins[] = { "ncclDevKernel_", "ncclKernel_", "ncclSymkDevKernel_", "nccl" };
 
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)

@@ -15,12 +15,6 @@
 enum { LEAST_ENDS = 12 };
 static const double least_drift_ps = 2e6, stands_out = 6, most_rate = 1e-3;
 
-/* Who gives, or gets, alone may be done before the others are. */
-static bool ends_at_once(uint8_t kind)
-{
-    return kind != GT_BROADCAST && kind != GT_REDUCE && kind != GT_SEND_RECV;
-}
-
 /* Ends of a rank by its own clock, rising, and what each lacks to the same collective's end on the common clock. */
 struct ends {
     double *at_ps, *apart_ps;
@@ -40,7 +34,7 @@ static struct ends find_ends(const struct gt_rank *ranks, const struct gt_rank_g
         for (uint32_t i = 0; i < group->meetings; i++) {
             double common_ps, own_ps;
 
-            if (!any && !ends_at_once(gt_rank_note(ranks, member, i)->kind))
+            if (!any && !gt_rank_ends_at_once(gt_rank_note(ranks, member, i)->kind))
                 continue;
             common_ps = (double)gt_op_measured_end(gt_rank_op(ranks, member, i));
             common_ps += clock->behind_ps + clock->rate * common_ps;

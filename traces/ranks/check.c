@@ -78,9 +78,43 @@ static int check_times(const struct gt_rank *ranks, uint32_t count, struct gt_er
     return 0;
 }
 
+static bool same_op(const struct gt_op *a, const struct gt_op *b)
+{
+    return a->start_ps == b->start_ps && a->duration_ps == b->duration_ps && a->kind == b->kind;
+}
+
+/* Was all that they have measured at exactly the same times?  No two processes' ever is. */
+static bool are_same(const struct gt_rank *one, const struct gt_rank *other)
+{
+    const struct gt_workload *a = one->workload, *b = other->workload;
+
+    if (a->op_count == 0 || a->op_count != b->op_count || a->call_count != b->call_count ||
+        one->notes.has_origin != other->notes.has_origin || one->notes.origin_ns != other->notes.origin_ns)
+        return false;
+    for (gt_op_index i = 0; i < a->op_count; i++)
+        if (!same_op(&a->ops[i], &b->ops[i]))
+            return false;
+    return true;
+}
+
+/* Where they do not say their ranks: is one given twice? */
+static int check_same(const struct gt_rank *ranks, uint32_t count, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if ((ranks[i].notes.rank == GT_NONE || ranks[j].notes.rank == GT_NONE) && are_same(&ranks[i], &ranks[j]))
+                return gt_error_set(error,
+                                    "%.200s and %.200s are the same recording; give the recording of each rank of the "
+                                    "job once",
+                                    file_of(&ranks[j]), file_of(&ranks[i]));
+    return 0;
+}
+
 int gt_ranks_check(const struct gt_rank *ranks, uint32_t count, struct gt_error *error)
 {
-    return check_numbers(ranks, count, error) != 0 ? -1 : check_times(ranks, count, error);
+    if (check_numbers(ranks, count, error) != 0 || check_same(ranks, count, error) != 0)
+        return -1;
+    return check_times(ranks, count, error);
 }
 
 static bool is_given(const struct gt_rank *ranks, uint32_t count, uint32_t number)

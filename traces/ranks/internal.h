@@ -8,6 +8,7 @@
 /* A GPU that takes part in a group's collectives, and its notes, in their order. */
 struct gt_rank_member {
     uint32_t rank, gpu; /* in the ranks given; in that rank's workload */
+    uint32_t stream;    /* of a group without a name: the one that its collectives are in; else GT_NONE */
     uint32_t *notes;    /* indexes of the rank's notes */
     uint32_t count, room;
     uint32_t bare;  /* notes before the first one that has a number; see match.c */
@@ -17,6 +18,7 @@ struct gt_rank_member {
 /* Those whose collectives belong together. */
 struct gt_rank_group {
     const char *key; /* lent by the workload that named it first; "" where the recording does not tell groups apart */
+    uint32_t number; /* of those without a name, from 0 */
     uint32_t size;   /* members that it has by the recordings; 0: they do not say */
     uint32_t meetings; /* collectives that all members have, one after the other; 0: they cannot be joined */
     struct gt_rank_member *members;
@@ -30,6 +32,33 @@ struct gt_rank_groups {
 /* match.c: the groups of all ranks, and what belongs together in each; gt_rank_groups_free() ends them. */
 struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count);
 void gt_rank_groups_free(struct gt_rank_groups *groups);
+
+/* Does a collective of that kind end everywhere at once?  Who gives, or gets, alone may be done before the others are. */
+static inline bool gt_rank_ends_at_once(uint8_t kind)
+{
+    return kind != GT_BROADCAST && kind != GT_REDUCE && kind != GT_SEND_RECV;
+}
+
+/* A member's note number `i`. */
+static inline const struct gt_collective_note *gt_rank_note_at(const struct gt_rank *ranks,
+                                                               const struct gt_rank_member *member, uint32_t i)
+{
+    return &ranks[member->rank].notes.notes[member->notes[i]];
+}
+
+/* How two members' collectives belong together: number i of the one is number i + later of the other. */
+struct gt_rank_shift {
+    int64_t later;
+    double apart_ns;  /* the clocks, in the middle; where no clock tells, how many collectives are left out */
+    double in_other_steps; /* the part of them that the two asked for in steps of other names */
+    double jitter_ns; /* by how much more two ends lie apart than the ends before, in the middle: how well it fits */
+};
+/* shift.c: false where kinds and sizes say that they cannot belong together. */
+bool gt_rank_shift_find(const struct gt_rank *ranks, const struct gt_rank_member *member,
+                        const struct gt_rank_member *other, struct gt_rank_shift *shift);
+
+/* unnamed.c: the group without a name, a member a stream, becomes those groups whose collectives end together. */
+void gt_rank_groups_split(struct gt_rank_groups *groups, const struct gt_rank *ranks);
 
 /* The note of a member in one of its group's meetings, and its operation. */
 static inline const struct gt_collective_note *gt_rank_note(const struct gt_rank *ranks,

@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/base/sort.h"
 #include "traces/ranks/internal.h"
-
-/* So much may one recording begin earlier than another where nothing numbers the collectives. */
-enum { MOST_SHIFT = 256 };
 
 static struct gt_rank_group *find_group(struct gt_rank_groups *groups, const char *key)
 {
@@ -22,13 +18,14 @@ static struct gt_rank_group *find_group(struct gt_rank_groups *groups, const cha
     return &groups->groups[groups->count++];
 }
 
-static struct gt_rank_member *find_member(struct gt_rank_group *group, uint32_t rank, uint32_t gpu)
+/* `stream`: GT_NONE where the group has a name. */
+static struct gt_rank_member *find_member(struct gt_rank_group *group, uint32_t rank, uint32_t gpu, uint32_t stream)
 {
     for (uint32_t i = group->count; i-- > 0;) /* ranks come one after the other */
-        if (group->members[i].rank == rank && group->members[i].gpu == gpu)
+        if (group->members[i].rank == rank && group->members[i].gpu == gpu && group->members[i].stream == stream)
             return &group->members[i];
     gt_array_grow(group->members, group->count, group->room);
-    group->members[group->count] = (struct gt_rank_member){ .rank = rank, .gpu = gpu };
+    group->members[group->count] = (struct gt_rank_member){ .rank = rank, .gpu = gpu, .stream = stream };
     return &group->members[group->count++];
 }
 
@@ -58,7 +55,8 @@ static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, u
         gt_stream_index stream = w->ops[note->op].stream;
         uint32_t name = note->group != GT_NONE ? note->group : named[stream];
         struct gt_rank_group *group = find_group(groups, gt_name_text(w, name));
-        struct gt_rank_member *member = find_member(group, rank, w->streams[stream].gpu);
+        struct gt_rank_member *member =
+            find_member(group, rank, w->streams[stream].gpu, name == GT_NONE ? stream : GT_NONE);
 
         if (note->group_size > group->size)
             group->size = note->group_size;
@@ -68,26 +66,15 @@ static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, u
     free(named);
 }
 
-static const struct gt_collective_note *note_at(const struct gt_rank *ranks, const struct gt_rank_member *member,
-                                                uint32_t i)
-{
-    return &ranks[member->rank].notes.notes[member->notes[i]];
-}
-
-static bool alike(const struct gt_collective_note *a, const struct gt_collective_note *b)
-{
-    return a->kind == b->kind && (a->bytes == b->bytes || a->bytes == 0 || b->bytes == 0);
-}
-
 /* The number of a member's collective.  Those before the first that has one, which were asked for before the recording
  * began, count down from it; GT_SEQUENCE_NONE: it has none. */
 static uint64_t number_of(const struct gt_rank *ranks, const struct gt_rank_member *member, uint32_t i)
 {
-    uint64_t sequence = note_at(ranks, member, i)->sequence;
+    uint64_t sequence = gt_rank_note_at(ranks, member, i)->sequence;
 
     if (sequence != GT_SEQUENCE_NONE || i >= member->bare)
         return sequence;
-    sequence = note_at(ranks, member, member->bare)->sequence;
+    sequence = gt_rank_note_at(ranks, member, member->bare)->sequence;
     return sequence >= member->bare - i ? sequence - (member->bare - i) : GT_SEQUENCE_NONE;
 }
 
@@ -95,7 +82,7 @@ static uint64_t number_of(const struct gt_rank *ranks, const struct gt_rank_memb
 static uint32_t count_bare(const struct gt_rank *ranks, const struct gt_rank_member *member)
 {
     for (uint32_t i = 0; i < member->count; i++)
-        if (note_at(ranks, member, i)->sequence != GT_SEQUENCE_NONE)
+        if (gt_rank_note_at(ranks, member, i)->sequence != GT_SEQUENCE_NONE)
             return i;
     return 0;
 }
@@ -135,57 +122,17 @@ static bool match_by_number(const struct gt_rank *ranks, struct gt_rank_group *g
     return true;
 }
 
-static gt_time_ps end_ps(const struct gt_rank *ranks, const struct gt_rank_member *member, uint32_t i)
-{
-    return gt_op_measured_end(&ranks[member->rank].workload->ops[note_at(ranks, member, i)->op]);
-}
-
-/* How far apart the two clocks would be, in the middle, if number `i + shift` of `other` belonged to number `i` of
- * `member`; negative where they cannot belong together. */
-static double distance(const struct gt_rank *ranks, const struct gt_rank_member *member,
-                       const struct gt_rank_member *other, int64_t shift)
-{
-    const struct gt_collective_notes *a = &ranks[member->rank].notes, *b = &ranks[other->rank].notes;
-    uint32_t from = shift < 0 ? (uint32_t)-shift : 0, count = 0;
-    double *apart = gt_calloc(member->count + 1ull, sizeof *apart), middle = -1;
-
-    for (uint32_t i = from; i < member->count && (int64_t)i + shift < other->count; i++) {
-        if (!alike(note_at(ranks, member, i), note_at(ranks, other, (uint32_t)(i + shift)))) {
-            count = 0;
-            break;
-        }
-        apart[count++] =
-            ((double)end_ps(ranks, member, i) - (double)end_ps(ranks, other, (uint32_t)(i + shift))) / 1e3;
-    }
-    if (2ull * count >= (member->count < other->count ? member->count : other->count) && count > 0) {
-        middle = gt_median(apart, count);
-        middle += a->has_origin && b->has_origin ? (double)(a->origin_ns - b->origin_ns) : 0;
-        middle = middle < 0 ? -middle : middle;
-        if (!(a->has_origin && b->has_origin) && a != b) /* no clock tells: as few left out as can be */
-            middle = (double)(shift < 0 ? -shift : shift);
-    }
-    free(apart);
-    return middle;
-}
-
-/* Where nothing numbers them: as the kinds and sizes agree, and where several ways do, as the clocks are nearest. */
+/* Where nothing numbers them: as each agrees best with the first one's. */
 static bool match_by_order(const struct gt_rank *ranks, struct gt_rank_group *group)
 {
     int64_t *shifts = gt_calloc(group->count, sizeof *shifts), least = 0;
     bool found = true;
 
     for (uint32_t i = 1; i < group->count && found; i++) {
-        double best = -1;
+        struct gt_rank_shift shift;
 
-        for (int64_t shift = -MOST_SHIFT; shift <= MOST_SHIFT; shift++) {
-            double apart = distance(ranks, &group->members[0], &group->members[i], shift);
-
-            if (apart >= 0 && (best < 0 || apart < best)) {
-                best = apart;
-                shifts[i] = shift;
-            }
-        }
-        found = best >= 0;
+        found = gt_rank_shift_find(ranks, &group->members[0], &group->members[i], &shift);
+        shifts[i] = found ? shift.later : 0;
         least = shifts[i] < least ? shifts[i] : least;
     }
     for (uint32_t i = 0; i < group->count; i++)
@@ -205,8 +152,8 @@ static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank
 
             if (member->first + meeting >= member->count)
                 return meeting;
-            if (note_at(ranks, member, member->first + meeting)->kind !=
-                    note_at(ranks, first, first->first + meeting)->kind ||
+            if (gt_rank_note_at(ranks, member, member->first + meeting)->kind !=
+                    gt_rank_note_at(ranks, first, first->first + meeting)->kind ||
                 (numbered && number_of(ranks, member, member->first + meeting) !=
                                  number_of(ranks, first, first->first + meeting)))
                 return meeting;
@@ -220,6 +167,7 @@ struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count
 
     for (uint32_t i = 0; i < count; i++)
         gather(&groups, ranks, i);
+    gt_rank_groups_split(&groups, ranks);
     for (uint32_t i = 0; i < groups.count; i++) {
         struct gt_rank_group *group = &groups.groups[i];
         bool numbered;

@@ -1,5 +1,6 @@
 #include "traces/ranks/ranks.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,13 @@ static void order(struct gt_rank *ranks, uint32_t count)
 /* The group's name: as the recordings have it, else what it is. */
 static uint32_t name_of(struct gt_workload *w, const struct gt_rank_group *group)
 {
-    const char *name = group->key[0] != '\0' ? group->key : "nccl";
+    char *name = group->key[0] != '\0' ? gt_strdup(group->key)
+                 : group->number == 0  ? gt_strdup("nccl")
+                                       : gt_format("nccl %" PRIu32, group->number);
+    uint32_t number = gt_name(w, name, strlen(name));
 
-    return gt_name(w, name, strlen(name));
+    free(name);
+    return number;
 }
 
 /* The members' GPUs in the merged workload, rising: by rank. */
