@@ -118,6 +118,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
     { "green-contexts", NULL,
       "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
+    { "groups-unnamed", NULL,
+      "collectives of which the recording does not say whose they are; GPUs whose collectives end together were taken "
+      "to be a group",
+      "record with PyTorch 2.2 or later" },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
     { GT_WARNING_PENDING, NULL,

@@ -2,6 +2,7 @@
  *
  *   kineto.c         reads the file, feeds yajl, says where an error is
  *   json.c    from JSON values to one struct kineto_event at a time
+ *   category.c which kind of event
  *   event.c   what an event means: an operation, a call, a mark, a name
  *   range.c   operators, annotations, steps, modules
  *   collective.c   what a kernel says of the collective that it is a part of
@@ -193,6 +194,9 @@ bool kineto_number(const char *text, size_t length, int power, int64_t *value);
 /* A number out of text: "7" and "stream 7" are 7; a text without digits at its end is a number of
  * its own. */
 int64_t kineto_number_of_text(const char *text, size_t length);
+
+/* The kind of event of that category; KINETO_NO_INTEREST where it is none of those read. */
+enum kineto_category kineto_category_of(const char *name, size_t length);
 
 /* Take the event that was just read. Returns 0, or -1 with what is wrong with it. */
 int kineto_take_event(struct kineto *kineto, struct gt_error *error);

@@ -22,6 +22,7 @@ enum state {
     IN_SIZES, /* of inputs */
     IN_SIZE,  /* of the first one */
     IN_TYPES, /* of inputs */
+    IN_RANKS, /* of a group */
     STATES
 };
 enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES, TOP_DISTRIBUTED, TOP_BASE, TOP_RANK, TOP_RANKS };
@@ -120,42 +121,6 @@ static void index_keys(void)
     }
 }
 
-static const struct category {
-    const char *name;
-    size_t length;
-    enum kineto_category category;
-} categories[] = {
-#define CATEGORY(name, category)         \
-    {                                    \
-        name, sizeof name - 1, category, \
-    }
-    CATEGORY("cpu_op", KINETO_OPERATOR),
-    CATEGORY("kernel", KINETO_KERNEL),
-    CATEGORY("cuda_runtime", KINETO_CALL),
-    CATEGORY("gpu_memcpy", KINETO_COPY),
-    CATEGORY("gpu_memset", KINETO_MEMSET),
-    CATEGORY("cuda_driver", KINETO_CALL),
-    CATEGORY("cuda_sync", KINETO_SYNC),
-    CATEGORY("cuda_event", KINETO_RECORD),
-    CATEGORY("user_annotation", KINETO_ANNOTATION),
-    CATEGORY("python_function", KINETO_PYTHON),
-    CATEGORY("cpu_instant_event", KINETO_INSTANT),
-    CATEGORY("Kernel", KINETO_KERNEL), /* until 2022 */
-    CATEGORY("Memcpy", KINETO_COPY),
-    CATEGORY("Memset", KINETO_MEMSET),
-    CATEGORY("Runtime", KINETO_CALL),
-    CATEGORY("Operator", KINETO_OPERATOR),
-#undef CATEGORY
-};
-
-static enum kineto_category category_of(const char *name, size_t length)
-{
-    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
-        if (categories[i].length == length && memcmp(name, categories[i].name, length) == 0)
-            return categories[i].category;
-    return KINETO_NO_INTEREST;
-}
-
 void kineto_json_begin(struct kineto_json *json, struct kineto *kineto, struct gt_error *error)
 {
     index_keys();
@@ -209,6 +174,7 @@ static int state_of_list(const struct kineto_json *json)
     case KINETO_GRID:
     case KINETO_BLOCK: return IN_TRIPLE;
     case KINETO_INPUT_SIZES: return kineto_is_gradient(&json->kineto->event) ? IN_SIZES : -1;
+    case KINETO_GROUP_RANKS: return IN_RANKS;
     case KINETO_INPUT_TYPES: return kineto_is_gradient(&json->kineto->event) ? IN_TYPES : -1;
     default: return -1;
     }
@@ -268,7 +234,7 @@ static int on_close(struct kineto_json *json)
     static const uint8_t around[STATES] = {
         [IN_TOP] = AT_START,  [IN_DEVICES] = IN_TOP,  [IN_DEVICE] = IN_DEVICES, [IN_DISTRIBUTED] = IN_TOP,
         [IN_EVENTS] = IN_TOP, [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,     [IN_TRIPLE] = IN_ARGS,
-        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_TYPES] = IN_ARGS,
+        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_TYPES] = IN_ARGS,     [IN_RANKS] = IN_ARGS,
     };
     bool end_of_event = json->state == IN_EVENT;
 
@@ -367,6 +333,34 @@ static void read_top(struct kineto_json *json, const char *text, size_t length)
         *(json->field == TOP_RANK ? &json->kineto->rank : &json->kineto->ranks) = value;
 }
 
+static void append(struct kineto_text *text, const char *bytes, size_t length)
+{
+    if (text->length + length > text->room) {
+        text->room = (text->length + length) * 2;
+        text->bytes = gt_realloc(text->bytes, text->room, 1);
+    }
+    if (length > 0)
+        memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+}
+
+/* Names end at a NUL, as they will wherever they are printed. */
+static void keep(struct kineto_text *text, const char *bytes, size_t length)
+{
+    text->length = 0;
+    append(text, bytes, strnlen(bytes, length));
+}
+
+/* A list of ranks becomes the text that PyTorch's profiler writes: "[0, 1]". */
+static void add_rank(struct kineto_text *ranks, const char *number, size_t length)
+{
+    if (ranks->length > 0)
+        ranks->length--;
+    append(ranks, ranks->length > 0 ? ", " : "[", ranks->length > 0 ? 2 : 1);
+    append(ranks, number, length);
+    append(ranks, "]", 1);
+}
+
 static int on_number(void *user, const char *text, size_t length)
 {
     struct kineto_json *json = user;
@@ -382,25 +376,14 @@ static int on_number(void *user, const char *text, size_t length)
         read_property(json, text, length);
     else if (json->state == IN_SIZE)
         read_size(json, text, length);
+    else if (json->state == IN_RANKS)
+        add_rank(&json->kineto->event.texts[KINETO_GROUP_RANKS - KINETO_COLLECTIVE], text, length);
     else if (json->state == IN_TOP || json->state == IN_DISTRIBUTED)
         read_top(json, text, length);
     else if ((json->state == IN_EVENT || json->state == IN_ARGS) && field < KINETO_NUMBERS &&
              kineto_number(text, length, field <= KINETO_DUR ? 3 : 0, &value))
         set_number(&json->kineto->event, field, value);
     return 1;
-}
-
-/* Names end at a NUL, as they will wherever they are printed. */
-static void keep(struct kineto_text *text, const char *bytes, size_t length)
-{
-    length = strnlen(bytes, length);
-    if (length > text->room) {
-        text->room = length * 2;
-        text->bytes = gt_realloc(text->bytes, text->room, 1);
-    }
-    if (length > 0)
-        memcpy(text->bytes, bytes, length);
-    text->length = length;
 }
 
 /* Once phase or category are known, most events are of no interest. */
@@ -421,7 +404,7 @@ static void read_category(struct kineto_json *json, const char *text, size_t len
 
     if (event->category == KINETO_METADATA)
         return;
-    event->category = category_of(text, length);
+    event->category = kineto_category_of(text, length);
     if (event->category == KINETO_NO_INTEREST && event->phase == 'X')
         skip_event(json);
 }

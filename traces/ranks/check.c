@@ -103,10 +103,11 @@ static int check_same(const struct gt_rank *ranks, uint32_t count, struct gt_err
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < i; j++)
             if ((ranks[i].notes.rank == GT_NONE || ranks[j].notes.rank == GT_NONE) && are_same(&ranks[i], &ranks[j]))
-                return gt_error_set(error,
-                                    "%.200s and %.200s are the same recording; give the recording of each rank of the "
-                                    "job once",
-                                    file_of(&ranks[j]), file_of(&ranks[i]));
+                return gt_error_set(
+                    error,
+                    "%.200s and %.200s are the same recording; give the recording of each rank of the "
+                    "job once",
+                    file_of(&ranks[j]), file_of(&ranks[i]));
     return 0;
 }
 

@@ -18,7 +18,6 @@ struct gt_rank_member {
 /* Those whose collectives belong together. */
 struct gt_rank_group {
     const char *key; /* lent by the workload that named it first; "" where the recording does not tell groups apart */
-    uint32_t number; /* of those without a name, from 0 */
     uint32_t size;   /* members that it has by the recordings; 0: they do not say */
     uint32_t meetings; /* collectives that all members have, one after the other; 0: they cannot be joined */
     struct gt_rank_member *members;
@@ -49,7 +48,7 @@ static inline const struct gt_collective_note *gt_rank_note_at(const struct gt_r
 /* How two members' collectives belong together: number i of the one is number i + later of the other. */
 struct gt_rank_shift {
     int64_t later;
-    double apart_ns;  /* the clocks, in the middle; where no clock tells, how many collectives are left out */
+    double apart_ns;       /* the clocks, in the middle; where no clock tells, how many collectives are left out */
     double in_other_steps; /* the part of them that the two asked for in steps of other names */
     double jitter_ns; /* by how much more two ends lie apart than the ends before, in the middle: how well it fits */
 };

@@ -26,12 +26,12 @@ static void order(struct gt_rank *ranks, uint32_t count)
     qsort(ranks, count, sizeof *ranks, by_rank);
 }
 
-/* The group's name: as the recordings have it, else what it is. */
+/* The group's name: as the recordings have it, else what it is, with its number. */
 static uint32_t name_of(struct gt_workload *w, const struct gt_rank_group *group)
 {
     char *name = group->key[0] != '\0' ? gt_strdup(group->key)
-                 : group->number == 0  ? gt_strdup("nccl")
-                                       : gt_format("nccl %" PRIu32, group->number);
+                 : w->group_count == 0 ? gt_strdup("nccl")
+                                       : gt_format("nccl %" PRIu32, w->group_count);
     uint32_t number = gt_name(w, name, strlen(name));
 
     free(name);
@@ -107,6 +107,19 @@ static uint64_t count_alone(const struct gt_rank_groups *groups)
     return alone;
 }
 
+/* Collectives of groups without a name that might have been others: of two GPUs there is but one. */
+static uint64_t count_unnamed(const struct gt_rank_groups *groups)
+{
+    uint64_t meetings = 0, members = 0;
+
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].key[0] == '\0') {
+            meetings += groups->groups[i].meetings;
+            members += groups->groups[i].count;
+        }
+    return members > 2 ? meetings : 0;
+}
+
 /* The one workload itself: all keep their numbers. */
 static struct gt_workload *take_single(struct gt_rank *rank, struct gt_rank_places *places)
 {
@@ -139,6 +152,7 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
             join_group(w, ranks, &groups->groups[i], places);
     gt_ranks_order(w);
     gt_import_warn(w, "collectives-alone", count_alone(groups));
+    gt_import_warn(w, "groups-unnamed", count_unnamed(groups));
     gt_import_warn(w, "clocks-apart", aligned.unknown);
     gt_import_warn(w, "clocks-drift", aligned.drifting);
     if (count > 1)

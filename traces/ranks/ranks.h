@@ -10,7 +10,7 @@
 
 /* One workload of all of them, in the order of their ranks where the recordings say these (else as given).  With more
  * than one, clocks are brought together: by the ends of collectives, else by the time of day.  What is left over is counted
- * among the workload's warnings ("collectives-alone", "clocks-apart", "clocks-drift", "ranks-missing", "ranks-on-other-gpus",
+ * among the workload's warnings ("collectives-alone", "clocks-apart", "clocks-drift", "groups-unnamed", "ranks-missing", "ranks-on-other-gpus",
  * "steps-differ").  Takes workloads and notes over, whatever comes of it.  NULL with the reason: a rank twice, files of several
  * jobs, too many GPUs, or a recording that has what only one alone can have (task graphs, programs). */
 struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error);

@@ -51,7 +51,8 @@ static bool alike(const struct gt_collective_note *a, const struct gt_collective
 
 static double end_ns(const struct gt_rank *ranks, const struct gt_rank_member *member, uint32_t i)
 {
-    return (double)gt_op_measured_end(&ranks[member->rank].workload->ops[gt_rank_note_at(ranks, member, i)->op]) / 1e3;
+    return (double)gt_op_measured_end(&ranks[member->rank].workload->ops[gt_rank_note_at(ranks, member, i)->op]) /
+           1e3;
 }
 
 /* Two members, of which number i of the one may be number i + later of the other. */
@@ -153,7 +154,8 @@ static bool choose(const struct gt_rank_shift *found, uint32_t count, struct gt_
         if (found[i].in_other_steps == least_part)
             least_ns = fmin(least_ns, found[i].jitter_ns);
     for (uint32_t i = 0; i < count; i++)
-        if (found[i].in_other_steps == least_part && found[i].jitter_ns <= as_good * fmax(least_ns, usual_jitter_ns) &&
+        if (found[i].in_other_steps == least_part &&
+            found[i].jitter_ns <= as_good * fmax(least_ns, usual_jitter_ns) &&
             (!any || found[i].apart_ns < shift->apart_ns)) {
             *shift = found[i];
             any = true;

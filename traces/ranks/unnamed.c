@@ -43,7 +43,8 @@ static uint32_t find_candidates(const struct splitting *s, uint32_t first)
     uint32_t count = 0;
 
     for (uint32_t i = first + 1; i < s->count; i++)
-        if (!s->taken[i] && gt_rank_shift_find(s->ranks, &s->members[first], &s->members[i], &s->candidates[count].shift))
+        if (!s->taken[i] &&
+            gt_rank_shift_find(s->ranks, &s->members[first], &s->members[i], &s->candidates[count].shift))
             s->candidates[count++].member = i;
     if (count > 0)
         qsort(s->candidates, count, sizeof *s->candidates, by_fit);
@@ -94,14 +95,11 @@ static struct gt_rank_group gather(struct splitting *s, uint32_t first, uint32_t
 
 static void split(struct gt_rank_groups *groups, struct splitting *s, uint32_t size)
 {
-    uint32_t number = 0;
-
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->taken[i])
             continue;
         gt_array_grow(groups->groups, groups->count, groups->room);
-        groups->groups[groups->count] = gather(s, i, size);
-        groups->groups[groups->count++].number = number++;
+        groups->groups[groups->count++] = gather(s, i, size);
     }
 }
 
