@@ -119,7 +119,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "green-contexts", NULL,
       "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
     { "groups-unnamed", NULL,
-      "collectives of which the recording does not say whose they are; GPUs whose collectives end together were taken "
+      "collectives of which the recording does not say whose they are; GPUs whose collectives end together were "
+      "taken "
       "to be a group",
       "record with PyTorch 2.2 or later" },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
