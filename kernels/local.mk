@@ -97,7 +97,7 @@ SUFFIXES = .cu
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH) -o $@ $<
 # WGMMA is no part of plain sm_90: NVCC_ARCH_SPECIFIC is NVCC_ARCH with sm_90a for that.
-kernels/deep_learning/gemm_wgmma.o kernels/calibrate_wgmma.o: kernels/base/wgmma.cuh
+kernels/deep_learning/gemm_wgmma.o kernels/calibrate/wgmma.o: kernels/base/wgmma.cuh
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/$(@:.o=.cu)
 kernels/algorithms/mandelbrot.o: kernels/algorithms/mandelbrot.cuh
@@ -111,10 +111,10 @@ kernels/children/quicksort.o: kernels/children/quicksort.cu
 kernels/device_link.o: $(DEVICE_LINKED_KERNELS:.cu=.o)
 	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH_LINKED) -dlink -o $@ $(DEVICE_LINKED_KERNELS:.cu=.o) -lcudadevrt
 kernels/deep_learning/gemm_wgmma.o: kernels/deep_learning/gemm_wgmma.cu
-kernels/calibrate_wgmma.o: kernels/calibrate/wgmma.cu
+kernels/calibrate/wgmma.o: kernels/calibrate/wgmma.cu
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
-kernels/calibrate_bulk.o kernels/calibrate_code.o kernels/calibrate_memory.o kernels/calibrate_pipes.o \
-    kernels/calibrate_wgmma.o: $(CALIBRATE_INCLUDES)
+kernels/calibrate/bulk.o kernels/calibrate/code.o kernels/calibrate/memory.o kernels/calibrate/pipes.o \
+    kernels/calibrate/wgmma.o: $(CALIBRATE_INCLUDES)
 
 # Launches a list of cases for Nsight Compute; traces/profiles/record uses it.
 noinst_PROGRAMS += kernels/profile
