@@ -95,10 +95,11 @@ static int import(const char *name, const char *path, struct gt_error *error)
     return rank.workload == NULL ? -1 : finish(gt_ranks_join(&rank, 1, error), error);
 }
 
-/* A damaged rank beside a whole one. */
+/* A damaged rank beside a whole one, ranks_beside.json: a recording beside itself is refused. */
 static int read_ranks(const char *path, struct gt_error *error)
 {
-    const char *const paths[] = { path, sample_path };
+    char *beside = gt_format("%.*s_beside.json", (int)(strlen(sample_path) - strlen(".json")), sample_path);
+    const char *const paths[] = { path, beside };
     struct gt_rank ranks[2] = { { .notes = { .rank = GT_NONE } }, { .notes = { .rank = GT_NONE } } };
 
     for (int i = 1; i >= 0; i--) {
@@ -109,6 +110,7 @@ static int read_ranks(const char *path, struct gt_error *error)
             ranks[i].workload = importer->read(paths[i], &options, error);
         gt_input_close(options.input);
     }
+    free(beside);
     if (ranks[0].workload == NULL) {
         gt_workload_free(ranks[1].workload);
         gt_collective_notes_free(&ranks[1].notes);
