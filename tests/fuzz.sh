@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every reader against damaged files: all truncations of a sample, and FUZZ_COUNT seeded mutations
-# of it (2000 in `make check`, 100000 in `make fuzz`).
+# Every reader against damaged files: all truncations of a sample, but those deep inside padding, and
+# FUZZ_COUNT seeded mutations of it (2000 in `make check`, 100000 in `make fuzz`).
 count=${FUZZ_COUNT-2000}
 first=${FUZZ_FIRST-0}
 folder=$(mktemp -d) || exit 1
