@@ -101,7 +101,7 @@ CLI_TESTS = \
     tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats tests/cli/whatif_recorded.bats \
     tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/handed.bats tests/cli/collectives.bats
 
-# Rules about the source itself.
+# Rules about the source itself, which are the same under the sanitizers.
 SOURCE_TESTS = \
     tests/layers.sh \
     tests/rooms.sh
@@ -164,9 +164,12 @@ tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
-TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
+TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(FUZZ_TESTS)
+if !SANITIZERS
+TESTS += $(SOURCE_TESTS)
+endif
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/check_oracle.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
@@ -195,6 +198,7 @@ AM_TESTS_ENVIRONMENT = \
     GRIDTIDE_BUILD='$(abs_top_builddir)'; export GRIDTIDE_BUILD; \
     GRIDTIDE_SOURCE='$(abs_top_srcdir)'; export GRIDTIDE_SOURCE; \
     GRIDTIDE_TRACES=$${GRIDTIDE_TRACES-'$(abs_top_srcdir)/../shared/traces'}; export GRIDTIDE_TRACES; \
+    GRIDTIDE_SANITIZERS='@enable_sanitizers@'; export GRIDTIDE_SANITIZERS; \
     CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
     LC_ALL=C.UTF-8; export LC_ALL;
 

@@ -1,5 +1,7 @@
 # Collectives of two H200s, held against the simulator without a GPU; what is said of more GPUs than that; a fuzzed line.
 
+load figures_helpers
+
 @test "collectives: times by kind and size are as far off as they were" {
     "$GRIDTIDE_SOURCE/validate/scripts/collectives.py" > "$BATS_TEST_TMPDIR/figures"
     cat "$BATS_TEST_TMPDIR/figures"
@@ -48,6 +50,7 @@ world() {
 }
 
 @test "collectives: 60 traces that two H200s played with NCCL are predicted as well as they were" {
+    as_released
     command -v zstd > /dev/null || skip "no zstd"
     command -v sqlite3 > /dev/null || skip "no sqlite3"
     "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" collectives > "$BATS_TEST_TMPDIR/figures"
@@ -59,6 +62,7 @@ world() {
 }
 
 @test "collectives: beside copies and busy memory, and one way, 57 traces of two H200s are predicted as well as they were" {
+    as_released
     command -v zstd > /dev/null || skip "no zstd"
     command -v sqlite3 > /dev/null || skip "no sqlite3"
     "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" traffic > "$BATS_TEST_TMPDIR/figures"

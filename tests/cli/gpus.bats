@@ -1,5 +1,7 @@
 # Several GPUs: what two H200s played, held against the simulator without a GPU; what is refused.
 
+load figures_helpers
+
 @test "gpus: the traces of two GPUs are predicted as well as recorded" {
     command -v zstd > /dev/null || skip "no zstd program"
     "$GRIDTIDE_SOURCE/validate/scripts/gpus.sh" > "$BATS_TEST_TMPDIR/figures"
@@ -101,6 +103,7 @@ EVENTS
 }
 
 @test "gpus: random traces of two GPUs, recorded and judged once" {
+    as_released
     command -v zstd > /dev/null || skip "no zstd program"
     "$GRIDTIDE_SOURCE/validate/scripts/random.sh" 4242 > "$BATS_TEST_TMPDIR/figures"
     cat "$BATS_TEST_TMPDIR/figures"

@@ -1,5 +1,9 @@
 # Work that the GPU hands out itself, as H200s played it: the model must not become worse than it is.
+
+load figures_helpers
+
 @test "handed out: tasks, kernels that blocks launch, grids that meet, threads that poll" {
+    as_released
     command -v zstd > /dev/null || skip "no zstd"
     "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" tasks children meetings > "$BATS_TEST_TMPDIR/figures"
     cat "$BATS_TEST_TMPDIR/figures"
@@ -13,6 +17,7 @@
 }
 
 @test "handed out: the families tasks, children and meetings of random traces" {
+    as_released
     command -v zstd > /dev/null || skip "no zstd"
     command -v sqlite3 > /dev/null || skip "no sqlite3"
     "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" drawn > "$BATS_TEST_TMPDIR/figures"

@@ -1,5 +1,7 @@
 # gridtide whatif --change delay=...: one rank late in every step, against recordings of two GPUs of which one was.
 
+load figures_helpers
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     recorded=$GRIDTIDE_SOURCE/traces/training
@@ -16,6 +18,7 @@ within() {
 }
 
 @test "a delay of one rank's GPU put into an on-time recording comes out within 2% of the late one" {
+    as_released
     "$recorded/late.sh" "$GRIDTIDE" > table
     cat table
     [ "$(grep -c ' gpu [01] ' table)" -ge 9 ]

@@ -1,5 +1,7 @@
 # The profiled kernels of an H200 against today's warp tier: a change must not make it worse.
 
+load figures_helpers
+
 setup() {
     command -v jq > /dev/null || skip "no jq program"
     folder="$GRIDTIDE_SOURCE/traces/profiles"
@@ -8,6 +10,7 @@ setup() {
 }
 
 @test "profiles: cycles are predicted as well as recorded in traces/profiles/figures.txt" {
+    as_released
     "$folder/figures.sh" > now
     worse=$(awk '
         /^#/ { next }
@@ -24,6 +27,7 @@ setup() {
 }
 
 @test "profiles: what fetching ahead gains is as near the medians of traces/profiles/repeats.csv as it was" {
+    as_released
     "$folder/gains.sh" > now
     cat now
     awk '{ off = $(NF - 1) < 0 ? -$(NF - 1) : $(NF - 1) }

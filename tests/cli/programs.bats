@@ -1,5 +1,7 @@
 # --programs: kernels of a timeline take their programs from profiled launches.
 
+load figures_helpers
+
 setup() {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program to look into stores with"
     cd "$BATS_TEST_TMPDIR"
@@ -174,6 +176,7 @@ ns_of() {
 }
 
 @test "programs: timelines are predicted as well as recorded in validate/recordings/programs-figures.txt" {
+    as_released
     validate="$GRIDTIDE_SOURCE/validate"
     [ -f "$validate/recordings/programs.db" ] || skip "no validate/recordings/programs.db"
     "$validate/scripts/programs.sh" > now

@@ -1,6 +1,8 @@
 # Random traces recorded on H200s, simulated anew: where the simulator stands where nobody looked, and that a change makes
 # it no worse. The bounds are the figures of validate/README.md for these traces with a little room above them.
 
+load figures_helpers
+
 setup()
 {
     command -v zstd > /dev/null || skip "zstd is not installed"
@@ -35,10 +37,12 @@ within()
 }
 
 @test "random: recorded traces are replayed without a GPU, no worse than written down" {
+    as_released
     within 2026 1.9 13 0.5 5 700
 }
 
 @test "random: so are those recorded with the host measured in the same process" {
+    as_released
     within 90210 1.5 15 0.65 7 620
 }
 

@@ -1,5 +1,6 @@
 # gridtide import RANK0 RANK1 ...: the processes of one job as one trace; replayed together against what was recorded.
 
+load figures_helpers
 load ranks_helpers
 
 setup() {
@@ -116,6 +117,7 @@ END
 }
 
 @test "steps by DistributedDataParallel are predicted within 5% where the GPU is the bound" {
+    as_released
     for row in 'mlp ddp ddp=2' 'mlp ddp-bucket-5 ddp=2:bucket=5' 'mlp ddp-bucket-100 ddp=2:bucket=100' \
         'mlp ddp-accumulate-2 ddp=2 accumulate=2' 'vgg ddp ddp=2' 'vgg ddp-bucket-5 ddp=2:bucket=5' \
         'vit ddp ddp=2' 'vit ddp-bucket-5 ddp=2:bucket=5' 'mixer ddp ddp=2'; do
@@ -320,6 +322,7 @@ plan_us() {
 }
 
 @test "DataParallel is predicted within 10%, and never trusted" {
+    as_released
     for name in mlp mlp-exposed vgg gpt mixer; do
         says=$(predicted "$name" dp=2)
         was=$(recorded_us "$name" dp)

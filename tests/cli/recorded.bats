@@ -1,5 +1,7 @@
 # Programs that gridtide record wrote down on an H200: nothing had to be guessed, and replays are as they ran.
 
+load figures_helpers
+
 folder="$GRIDTIDE_SOURCE/traces/recorded_programs"
 
 @test "no recorded program lacks a wait, a priority or an edge" {
@@ -11,6 +13,7 @@ folder="$GRIDTIDE_SOURCE/traces/recorded_programs"
 }
 
 @test "replays of recorded programs: 22 of 23 within 1%, all within 2.6%" {
+    as_released
     within=0
     for file in "$folder"/*.jsonl.gz; do
         "$GRIDTIDE" run -q "$file" -o "$BATS_TEST_TMPDIR/run.db" > /dev/null

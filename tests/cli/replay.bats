@@ -1,5 +1,7 @@
 # The stored measurements of an H200 against today's model: a change must not make the suite worse.
 
+load figures_helpers
+
 setup() {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
     replay="$GRIDTIDE_SOURCE/validate/scripts/replay.sh"
@@ -46,6 +48,7 @@ measured() {
 }
 
 @test "replay: the H200 suite is predicted as well as recorded in h200-figures.txt" {
+    as_released
     database="$GRIDTIDE_SOURCE/validate/recordings/h200.db"
     [ -f "$database" ] || skip "no validate/recordings/h200.db"
     "$replay" "$database" "$scenarios" "$GRIDTIDE_SOURCE/traces/samples" > now

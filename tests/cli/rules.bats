@@ -1,6 +1,8 @@
 # The rules of the scheduler, told by validate and switched off one by one by a script (tests/unit/rules switches off each on
 # more traces).
 
+load figures_helpers
+
 setup()
 {
     command -v zstd > /dev/null || skip "zstd is not installed"
@@ -8,6 +10,7 @@ setup()
 }
 
 @test "rules: a script says what each is good for" {
+    as_released
     "$GRIDTIDE_SOURCE/validate/scripts/rules.sh" 2026 21 > "$BATS_TEST_TMPDIR/rules"
     cat "$BATS_TEST_TMPDIR/rules"
     grep -E '^retire +[0-9]+ +[0-9]+ +0( +[0-9.]+){4} +[0-9]+ +[0-9]+  (holds|doubtful)$' "$BATS_TEST_TMPDIR/rules"

@@ -1,5 +1,7 @@
 # What-ifs from recordings of gridtide record against those from Kineto's of the same programs (traces/recorded_pairs).
 
+load figures_helpers
+
 # figure RECORDER NAME FIELD: of the lines that whatif_recorded.py printed.
 figure() {
     echo "$output" | awk -v recorder="$1" -v name="$2" -v field="$3" '$1 == recorder && $2 == name { print $field }'
@@ -11,6 +13,7 @@ no_more() {
 }
 
 @test "programs that nothing was fitted to: what-ifs of gridtide record are no worse than Kineto's" {
+    as_released
     run "$GRIDTIDE_SOURCE/validate/scripts/whatif_recorded.py" 'chains-*' 'graph-*' 'layers-*' 'priority-*' 'pipeline-*' \
         'mixer-*' 'feeds-*' mlp-large training-large gpt-large unet-large rank coats lattice
     echo "$output"

@@ -14,7 +14,7 @@ FUZZ_SAMPLES = \
     tests/fuzz/samples/text.gz \
     tests/fuzz/samples/text.zst \
     tests/fuzz/samples/trace.jsonl
-SOURCE_TESTS += tests/fuzz.sh
+FUZZ_TESTS = tests/fuzz.sh
 EXTRA_DIST += $(FUZZ_SAMPLES)
 
 .PHONY: fuzz
