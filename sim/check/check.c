@@ -14,29 +14,20 @@ const char *const gt_race_kind_names[GT_RACE_KINDS] = {
     [GT_RACE_WRITE_AFTER_WRITE] = "write-after-write",
 };
 
-/* How a buffer's memory was given back last. */
-struct freeing {
-    gt_call_index call; /* GT_NONE: it was not */
-    struct gt_freed freed;
-};
-
 struct checking {
     const struct gt_workload *w;
     struct gt_races *races;
     bool may; /* what may be done is taken to be done, and of races only those are told that need it */
-    struct gt_order *order;
     struct gt_memory_map *memory;
     struct gt_stamp *stamps;       /* by operation */
     struct gt_misuse_watch *watch; /* NULL: not now */
     uint32_t *race_of;             /* by buffer, the last one memory by address: the race last told; GT_NONE */
-    struct freeing *freeings;      /* by buffer */
+    gt_call_index *freed;          /* by buffer, the last call that gave it back; GT_NONE */
     /* The access looked at. */
     gt_op_index op;
     const struct gt_line *line;
     const struct gt_buffer_access *access;
     uint32_t segments;
-    bool freed_inside;
-    gt_call_index call; /* the alloc or free looked at */
 };
 
 bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
@@ -58,7 +49,7 @@ bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
 /* The call that gave the memory back between the two accesses; GT_NONE. */
 static gt_call_index freed_between(const struct checking *c, const struct gt_memory_touch *first)
 {
-    gt_call_index call = first->buffer != GT_NONE ? c->freeings[first->buffer].call : GT_NONE;
+    gt_call_index call = first->buffer != GT_NONE ? c->freed[first->buffer] : GT_NONE;
 
     return call != GT_NONE && call > c->w->ops[first->op].call && call < c->w->ops[c->op].call ? call : GT_NONE;
 }
@@ -104,7 +95,6 @@ static void write_segment(void *user, struct gt_segment *segment)
     struct checking *c = user;
 
     c->segments++;
-    c->freed_inside |= segment->freed != GT_NONE;
     if (segment->write.op == c->op)
         return;
     for (uint32_t i = 0; i < segment->read_count; i++)
@@ -147,10 +137,9 @@ static void touch(struct checking *c, gt_op_index index, bool writes)
         if (c->watch != NULL && access->buffer != GT_NONE)
             gt_misuse_use(c->watch, index, access->buffer, c->line);
         c->segments = 0;
-        c->freed_inside = false;
         range = gt_memory_of_access(c->memory, op, access);
         gt_memory_visit(c->memory, range, writes ? write_segment : read_segment, c);
-        if (writes && c->segments > 1 && !c->freed_inside)
+        if (writes && c->segments > 1)
             gt_memory_merge(c->memory, range);
     }
 }
@@ -166,42 +155,13 @@ static void take_op(void *user, gt_op_index op, const struct gt_line *line, stru
     touch(c, op, false);
 }
 
-static void free_segment(void *user, struct gt_segment *segment)
+static void take_given_back(void *user, gt_call_index call, const struct gt_line *line)
 {
     struct checking *c = user;
 
-    segment->freed = c->w->calls[c->call].buffer;
-}
-
-static void take_free(struct checking *c, gt_call_index call)
-{
-    gt_buffer_index buffer = c->w->calls[call].buffer;
-    struct freeing *freeing = &c->freeings[buffer];
-
-    c->call = call;
-    gt_freed_free(&freeing->freed); /* all that it was of is given back anew */
-    *freeing = (struct freeing){ call, gt_order_freed(c->order, call) };
+    c->freed[c->w->calls[call].buffer] = call;
     if (c->watch != NULL)
-        gt_misuse_free(c->watch, call, &freeing->freed);
-    gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, buffer), free_segment, c);
-}
-
-static void reuse_segment(void *user, struct gt_segment *segment)
-{
-    struct checking *c = user;
-
-    if (segment->freed == GT_NONE)
-        return;
-    gt_order_reuse(c->order, c->call, &c->freeings[segment->freed].freed);
-    segment->freed = GT_NONE;
-}
-
-static void take_alloc(struct checking *c, gt_call_index call)
-{
-    c->call = call;
-    if (c->watch != NULL)
-        gt_misuse_alloc(c->watch, call);
-    gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, c->w->calls[call].buffer), reuse_segment, c);
+        gt_misuse_given_back(c->watch, call, line);
 }
 
 static uint32_t *none(uint64_t count)
@@ -216,37 +176,27 @@ static uint32_t *none(uint64_t count)
 static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, struct gt_misuses *misuses,
                            const gt_op_index *guesses)
 {
+    static const struct gt_step_visitor visitor = { take_op, take_given_back };
+    struct gt_order *order = gt_order_new(w, guesses);
+    uint64_t unknown_waits = gt_order_unknown_waits(order);
     /* clang-format off */
     struct checking c = {
         .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
-        .race_of = none(w->buffer_count), .freeings = gt_calloc(w->buffer_count + 1ull, sizeof *c.freeings),
+        .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
     };
     /* clang-format on */
-    uint64_t unknown_waits;
 
     if (misuses != NULL)
         c.watch = gt_misuse_new(w, c.stamps, misuses);
-    c.order = gt_order_new(w, guesses, take_op, &c);
-    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
-        c.freeings[i].call = GT_NONE;
-    for (gt_call_index i = 0; i < w->call_count; i++) {
-        gt_order_call(c.order, i);
-        if (w->calls[i].kind == GT_CALL_FREE)
-            take_free(&c, i);
-        else if (w->calls[i].kind == GT_CALL_ALLOC)
-            take_alloc(&c, i);
-    }
-    unknown_waits = gt_order_unknown_waits(c.order);
-    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
-        gt_freed_free(&c.freeings[i].freed);
-    gt_order_free(c.order);
+    gt_order_walk(order, &visitor, &c);
+    gt_order_free(order);
     gt_memory_end(c.memory);
     if (c.watch != NULL)
         gt_misuse_end(c.watch);
     free(c.stamps);
     free(c.race_of);
-    free(c.freeings);
+    free(c.freed);
     return unknown_waits;
 }
 

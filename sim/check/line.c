@@ -91,8 +91,8 @@ bool gt_line_join(struct gt_line *line, const struct gt_line *other)
     const struct gt_known *news = other->known;
     struct gt_stamp stamp = { other->index, other->number };
 
-    /* Who knows a thing knows all that was known when it happened. */
-    if (gt_line_knows(line, stamp))
+    /* Who knows a thing knows all that was known when it happened; a line at its start stands for none. */
+    if (stamp.number > 0 && gt_line_knows(line, stamp))
         return false;
     if (news != NULL && line->known != news && !covers(line->known, news)) {
         own(line, news->count);

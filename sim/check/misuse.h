@@ -8,7 +8,8 @@
 #ifndef GRIDTIDE_SIM_CHECK_MISUSE_H
 #define GRIDTIDE_SIM_CHECK_MISUSE_H
 
-#include "sim/check/order.h"
+#include "sim/check/line.h"
+#include "sim/workload/workload.h"
 
 enum gt_misuse_kind { GT_MISUSE_USE_AFTER_FREE, GT_MISUSE_DOUBLE_FREE, GT_MISUSE_FREE_IN_USE, GT_MISUSE_KINDS };
 extern const char *const gt_misuse_kind_names[GT_MISUSE_KINDS];
@@ -30,15 +31,16 @@ struct gt_misuses { /* zeroed: empty; by the call that is wrong, in the order in
 
 struct gt_misuse_watch; /* how far the walk has come */
 
-/* `stamps`: by operation, filled by the walk. Both and the workload must stay. */
+/* Finds at once what the order of calls tells.  `stamps`: by operation, filled by the walk.  Both and the workload must
+ * stay. */
 struct gt_misuse_watch *gt_misuse_new(const struct gt_workload *workload, const struct gt_stamp *stamps,
                                       struct gt_misuses *found);
+/* The walk is over: all that was found stands in its order. */
 void gt_misuse_end(struct gt_misuse_watch *watch);
 
 /* The operation, which `line` has come to, uses the buffer. */
 void gt_misuse_use(struct gt_misuse_watch *watch, gt_op_index op, gt_buffer_index buffer, const struct gt_line *line);
-void gt_misuse_alloc(struct gt_misuse_watch *watch, gt_call_index call);
-/* `freed`: what the free knows. */
-void gt_misuse_free(struct gt_misuse_watch *watch, gt_call_index call, const struct gt_freed *freed);
+/* The line knows all that the memory waits for which the call gave back. */
+void gt_misuse_given_back(struct gt_misuse_watch *watch, gt_call_index call, const struct gt_line *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* The begin and the end of a walk: which streams, contexts, processes and threads there are. */
+/* The begin and the end: which streams, contexts, processes and threads there are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,14 +6,18 @@
 #include "sim/check/order_parts.h"
 #include "sim/replay/replay.h"
 #include "sim/workload/executables.h"
+#include "sim/workload/processes.h"
 
-static uint32_t find_context(struct gt_order *order, gt_gpu_index gpu, uint32_t id)
+static uint32_t find_context(struct gt_order *order, const struct gt_stream *stream, uint64_t process)
 {
     for (uint32_t i = 0; i < order->context_count; i++)
-        if (order->contexts[i].gpu == gpu && order->contexts[i].id == id)
+        if (order->contexts[i].gpu == stream->gpu && order->contexts[i].id == stream->context &&
+            order->contexts[i].process == process)
             return i;
     gt_array_grow(order->contexts, order->context_count, order->context_room);
-    order->contexts[order->context_count] = (struct gt_order_context){ gpu, id, GT_NONE, NULL, 0, 0 };
+    order->contexts[order->context_count] = (struct gt_order_context){
+        .gpu = stream->gpu, .id = stream->context, .process = process, .null_stream = GT_NONE, .foreign = GT_NONE
+    };
     return order->context_count++;
 }
 
@@ -24,75 +28,53 @@ static uint32_t find_process(struct gt_order *order, uint64_t id)
             return i;
     gt_array_grow(order->processes, order->process_count, order->process_room);
     order->processes[order->process_count] =
-        (struct gt_order_process){ .id = id, .seen = gt_line_new(order->line_count++) };
+        (struct gt_order_process){ .id = id, .line = gt_steps_add_line(&order->steps) };
     return order->process_count++;
 }
 
 static void make_streams(struct gt_order *order)
 {
     const struct gt_workload *w = order->w;
+    uint64_t *processes = gt_stream_processes(w);
 
     order->streams = gt_calloc(w->stream_count + 1ull, sizeof *order->streams);
     for (uint32_t i = 0; i < w->stream_count; i++) {
         struct gt_order_stream *stream = &order->streams[i];
         struct gt_order_context *context;
 
-        stream->line = gt_line_new(order->line_count++);
-        stream->context = find_context(order, w->streams[i].gpu, w->streams[i].context);
+        *stream = (struct gt_order_stream){ .line = gt_steps_add_line(&order->steps),
+                                            .process = processes[i],
+                                            .used = processes[i] != GT_PROCESS_NONE,
+                                            .after_thread = GT_NONE,
+                                            .after_default = GT_NONE,
+                                            .after_all = GT_NONE,
+                                            .synced_by = GT_NONE };
+        stream->context = find_context(order, &w->streams[i], stream->process);
         context = &order->contexts[stream->context];
         if (w->streams[i].flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE)
             context->null_stream = i;
     }
+    free(processes);
 }
 
-static void use_stream(struct gt_order *order, gt_stream_index stream, uint64_t process)
-{
-    if (stream == GT_NONE || order->streams[stream].used)
-        return;
-    order->streams[stream].used = true;
-    order->streams[stream].process = process;
-}
-
-/* A stream is of the process that uses it first, be it only for a record or a wait. */
-static void find_processes(struct gt_order *order)
+static void make_threads(struct gt_order *order)
 {
     const struct gt_workload *w = order->w;
 
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        const struct gt_call *call = &w->calls[i];
-        uint64_t process = w->threads[call->thread].process;
-
-        use_stream(order, call->stream, process);
-        for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++)
-            use_stream(order, w->ops[op].stream, process);
-    }
+    order->threads = gt_calloc(w->thread_count + 1ull, sizeof *order->threads);
+    for (uint32_t i = 0; i < w->thread_count; i++)
+        order->threads[i] = (struct gt_order_thread){ .line = gt_steps_add_line(&order->steps),
+                                                      .told = GT_NONE,
+                                                      .from_them = GT_NONE,
+                                                      .process = find_process(order, w->threads[i].process) };
 }
 
-/* Others come after it. */
-static void want(struct gt_order *order, gt_op_index op)
+static gt_step_index *none(uint64_t count)
 {
-    if (order->wanted == NULL) {
-        order->wanted = gt_calloc(order->w->op_count, sizeof *order->wanted);
-        order->ended = gt_calloc(order->w->op_count, sizeof *order->ended);
-    }
-    order->wanted[op] = true;
-}
+    gt_step_index *steps = gt_realloc(NULL, count + 1, sizeof *steps);
 
-static void find_wanted(struct gt_order *order)
-{
-    const struct gt_workload *w = order->w;
-
-    for (uint32_t i = 0; i < w->op_count; i++) {
-        for (uint32_t j = 0; j < w->ops[i].afters; j++) {
-            gt_op_index before = w->afters[w->ops[i].first_after + j];
-
-            if (w->ops[before].call == w->ops[i].call && w->calls[w->ops[i].call].kind == GT_CALL_GRAPH_LAUNCH)
-                continue;
-            want(order, before);
-        }
-        if (order->guesses != NULL && order->guesses[i] != GT_NONE)
-            want(order, order->guesses[i]);
-    }
+    memset(steps, 0xff, (count + 1) * sizeof *steps); /* GT_NONE */
+    return steps;
 }
 
 gt_op_index *gt_order_guesses(const struct gt_workload *w)
@@ -113,68 +95,49 @@ gt_op_index *gt_order_guesses(const struct gt_workload *w)
     return guesses;
 }
 
-struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *guesses, gt_order_visitor *visit,
-                              void *user)
+struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *guesses)
 {
     struct gt_order *order = gt_calloc(1, sizeof *order);
+    uint32_t executables;
 
     order->w = w;
     order->guesses = guesses;
-    order->visit = visit;
-    order->user = user;
     make_streams(order);
-    order->threads = gt_calloc(w->thread_count + 1ull, sizeof *order->threads);
-    for (uint32_t i = 0; i < w->thread_count; i++) {
-        order->threads[i].process = find_process(order, w->threads[i].process);
-        order->threads[i].seen = gt_line_new(order->line_count++);
-    }
-    order->events = gt_calloc(w->event_count + 1ull, sizeof *order->events);
-    find_processes(order);
-    find_wanted(order);
+    make_threads(order);
+    order->events = none(w->event_count);
+    order->ended = none(w->op_count);
     order->meetings = gt_order_meetings_new(w);
-    order->executable_of_call = gt_executables_of_calls(w, &order->executable_count);
-    order->executables = gt_calloc(order->executable_count + 1ull, sizeof *order->executables);
+    order->memory = gt_order_memory_new(w);
+    order->executable_of_call = gt_executables_of_calls(w, &executables);
+    order->executables = none(executables);
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        gt_order_call(order, i);
     return order;
 }
 
-static void free_streams(struct gt_order *order)
+void gt_order_walk(const struct gt_order *order, const struct gt_step_visitor *visitor, void *user)
 {
-    for (uint32_t i = 0; i < order->w->stream_count; i++) {
-        gt_line_free(&order->streams[i].line);
-        free(order->streams[i].chains);
-        free(order->streams[i].reached);
-    }
-    for (uint32_t i = 0; i < order->context_count; i++)
-        free(order->contexts[i].asked);
-    free(order->streams);
-    free(order->contexts);
+    gt_steps_walk(&order->steps, visitor, user);
 }
 
 void gt_order_free(struct gt_order *order)
 {
-    free_streams(order);
-    gt_order_meetings_free(order->meetings);
-    for (uint32_t i = 0; i < order->w->thread_count; i++)
-        gt_line_free(&order->threads[i].seen);
-    for (uint32_t i = 0; i < order->w->event_count; i++)
-        gt_line_free(&order->events[i].line);
-    for (uint32_t i = 0; i < order->w->op_count && order->ended != NULL; i++)
-        gt_line_free(&order->ended[i]);
-    for (uint32_t i = 0; i < order->process_count; i++) {
-        for (uint32_t j = 0; j < order->processes[i].pending_count; j++)
-            gt_line_free(&order->processes[i].pending[j].line);
-        gt_line_free(&order->processes[i].seen);
+    for (uint32_t i = 0; i < order->w->stream_count; i++)
+        free(order->streams[i].chains);
+    for (uint32_t i = 0; i < order->context_count; i++)
+        free(order->contexts[i].asked);
+    for (uint32_t i = 0; i < order->process_count; i++)
         free(order->processes[i].pending);
-    }
-    for (uint32_t i = 0; i < order->executable_count; i++)
-        gt_line_free(&order->executables[i]);
-    free(order->executables);
-    free(order->executable_of_call);
+    gt_order_meetings_free(order->meetings);
+    gt_order_memory_free(order->memory);
+    gt_steps_free(&order->steps);
+    free(order->streams);
+    free(order->contexts);
+    free(order->processes);
     free(order->threads);
     free(order->events);
-    free(order->records);
-    free(order->processes);
     free(order->ended);
-    free(order->wanted);
+    free(order->executable_of_call);
+    free(order->executables);
     free(order);
 }

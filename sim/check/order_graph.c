@@ -13,11 +13,13 @@ struct nodes {
     struct gt_order *order;
     const struct gt_call *call;
     struct gt_order_stream *stream;
+    gt_step_index begin; /* of the graph */
     uint32_t count;
     uint32_t *first, *after; /* by node: those that come after it are after[first[i] .. first[i + 1] - 1] */
     uint32_t *left;          /* by node: how many it still has to wait for */
     uint32_t *queue;         /* nodes, in the order in which they are gone through */
-    struct gt_line *lines;   /* by node; of one that has not run: what those that have bring together */
+    uint32_t *lines;         /* by node */
+    gt_step_index *steps;    /* by node: its first one; GT_NONE: it never runs */
     bool *gone_on;           /* by node: another one has its line */
     uint32_t *goes_on;       /* by node: that whose line it may take; GT_NONE */
     uint32_t chains;         /* lines of the stream in use */
@@ -79,6 +81,8 @@ static void make(struct nodes *nodes)
     nodes->left = gt_calloc(nodes->count, sizeof *nodes->left);
     nodes->queue = gt_calloc(nodes->count, sizeof *nodes->queue);
     nodes->lines = gt_calloc(nodes->count, sizeof *nodes->lines);
+    nodes->steps = gt_realloc(NULL, nodes->count, sizeof *nodes->steps);
+    memset(nodes->steps, 0xff, nodes->count * sizeof *nodes->steps); /* GT_NONE */
     nodes->gone_on = gt_calloc(nodes->count, sizeof *nodes->gone_on);
     nodes->goes_on = gt_realloc(NULL, nodes->count, sizeof *nodes->goes_on);
     memset(nodes->goes_on, 0xff, nodes->count * sizeof *nodes->goes_on); /* GT_NONE */
@@ -91,13 +95,12 @@ static void make(struct nodes *nodes)
 
 static void end(struct nodes *nodes)
 {
-    for (uint32_t i = 0; i < nodes->count; i++)
-        gt_line_free(&nodes->lines[i]);
     free(nodes->first);
     free(nodes->after);
     free(nodes->left);
     free(nodes->queue);
     free(nodes->lines);
+    free(nodes->steps);
     free(nodes->gone_on);
     free(nodes->goes_on);
 }
@@ -118,88 +121,75 @@ static uint32_t sort(struct nodes *nodes)
     return queued;
 }
 
-/* A line that no other node of this launch is on: it comes after what the stream has come to. */
-static struct gt_line begin_line(struct nodes *nodes)
+/* A line that no other node of this launch is on. */
+static uint32_t begin_line(struct nodes *nodes)
 {
     struct gt_order_stream *stream = nodes->stream;
-    struct gt_line line;
 
     if (!nodes->own_in_use) {
         nodes->own_in_use = true;
-        return gt_line_copy(&stream->line);
+        return stream->line;
     }
     if (nodes->chains == stream->chain_count) {
-        uint32_t room = stream->chain_room;
-
         gt_array_grow(stream->chains, stream->chain_count, stream->chain_room);
-        gt_array_grow(stream->reached, stream->chain_count, room);
-        stream->chains[stream->chain_count] = nodes->order->line_count++;
-        stream->reached[stream->chain_count++] = 0;
+        stream->chains[stream->chain_count++] = gt_steps_add_line(&nodes->order->steps);
     }
-    line = gt_line_new(stream->chains[nodes->chains]);
-    line.number = stream->reached[nodes->chains++];
-    gt_line_join(&line, &stream->line);
-    return line;
+    return stream->chains[nodes->chains++];
 }
 
 /* The nodes that come after one that has run. */
 static void let_go(struct nodes *nodes, uint32_t node)
 {
-    for (uint32_t i = nodes->first[node]; i < nodes->first[node + 1]; i++) {
-        uint32_t after = nodes->after[i];
-
-        if (nodes->goes_on[after] == GT_NONE) {
-            nodes->goes_on[after] = node;
-            nodes->lines[after] = gt_line_copy(&nodes->lines[node]);
-        } else {
-            gt_line_join(&nodes->lines[after], &nodes->lines[node]);
-        }
-    }
+    for (uint32_t i = nodes->first[node]; i < nodes->first[node + 1]; i++)
+        if (nodes->goes_on[nodes->after[i]] == GT_NONE)
+            nodes->goes_on[nodes->after[i]] = node;
 }
 
 static void run_node(struct nodes *nodes, uint32_t node)
 {
-    uint32_t before = nodes->goes_on[node];
-    struct gt_line *line = &nodes->lines[node];
+    struct gt_order *order = nodes->order;
     gt_op_index op = nodes->call->first_op + node;
-    struct gt_line begun;
-    struct gt_stamp stamp;
+    uint32_t before = nodes->goes_on[node];
 
-    if (before == GT_NONE) {
-        *line = begin_line(nodes);
-    } else if (!nodes->gone_on[before]) {
-        nodes->gone_on[before] = true;
+    if (before == GT_NONE || nodes->gone_on[before]) {
+        nodes->lines[node] = begin_line(nodes);
     } else {
-        struct gt_line own = begin_line(nodes);
-
-        gt_line_join(&own, line);
-        gt_line_free(line);
-        *line = own;
+        nodes->gone_on[before] = true;
+        nodes->lines[node] = nodes->lines[before];
     }
-    gt_order_join_afters(nodes->order, op, line);
-    begun = gt_order_begin_part(nodes->order, op, line);
-    stamp = gt_line_next(line);
-    gt_order_tell(nodes->order, op, line, stamp);
-    gt_order_end_part(nodes->order, op, nodes->stream, &begun, line);
+    nodes->steps[node] = gt_steps_add(&order->steps, nodes->lines[node], gt_order_op_kind(order, op), op);
+    if (before == GT_NONE)
+        gt_steps_order(&order->steps, nodes->begin, nodes->steps[node]);
+    gt_order_op(order, op, nodes->steps[node]);
 }
 
-void gt_order_graph(struct gt_order *order, gt_call_index call, struct gt_order_stream *stream)
+static void join(struct nodes *nodes, uint32_t before, uint32_t after)
 {
-    struct nodes nodes = { .order = order, .call = &order->w->calls[call], .stream = stream };
+    if (nodes->steps[before] != GT_NONE && nodes->steps[after] != GT_NONE)
+        gt_steps_order(&nodes->order->steps, nodes->order->ended[nodes->call->first_op + before],
+                       nodes->steps[after]);
+}
+
+gt_step_index gt_order_graph(struct gt_order *order, const struct gt_call *call, gt_stream_index stream)
+{
+    struct nodes nodes = {
+        .order = order, .call = call, .stream = &order->streams[stream], .begin = gt_order_last(order, stream)
+    };
+    gt_step_index end_step;
     uint32_t queued;
 
-    nodes.count = nodes.call->ops;
-    gt_line_next(&stream->line); /* the graph itself: its nodes come after it */
+    nodes.count = call->ops;
     make(&nodes);
     queued = sort(&nodes);
     for (uint32_t i = 0; i < queued; i++) {
         run_node(&nodes, nodes.queue[i]);
         let_go(&nodes, nodes.queue[i]);
     }
-    for (uint32_t i = queued; i-- > 0;)
-        gt_line_join(&stream->line, &nodes.lines[nodes.queue[i]]);
-    for (uint32_t i = 0; i < nodes.chains; i++)
-        stream->reached[i] = gt_line_reached(&stream->line, stream->chains[i]);
-    gt_line_next(&stream->line);
+    visit_edges(&nodes, join);
+    end_step = gt_steps_add(&order->steps, nodes.stream->line, GT_STEP_PLAIN, GT_NONE);
+    for (uint32_t i = 0; i < queued; i++)
+        if (nodes.backward || nodes.first[nodes.queue[i]] == nodes.first[nodes.queue[i] + 1])
+            gt_steps_order(&order->steps, order->ended[call->first_op + nodes.queue[i]], end_step);
     end(&nodes);
+    return end_step;
 }

@@ -2,97 +2,108 @@
 #ifndef GRIDTIDE_SIM_CHECK_ORDER_PARTS_H
 #define GRIDTIDE_SIM_CHECK_ORDER_PARTS_H
 
+#include "sim/check/memory.h"
 #include "sim/check/order.h"
 
-struct gt_order_context { /* of a GPU */
+struct gt_order_context { /* of a process, on a GPU */
     gt_gpu_index gpu;
     uint32_t id;
+    uint64_t process;
     gt_stream_index null_stream; /* its legacy default stream; GT_NONE */
-    gt_stream_index *asked;      /* blocking streams asked for something since that one was last */
+    gt_step_index foreign;       /* a copy in another GPU's legacy default stream that holds this one's too; GT_NONE */
+    gt_stream_index *asked;      /* blocking streams asked for something since either was last */
     uint32_t asked_count, asked_room;
 };
 
 struct gt_order_stream {
-    struct gt_line line;
-    uint32_t context;
-    uint64_t process;  /* of the thread that used it first */
-    bool used, asked;  /* `asked`: among its context's */
-    uint32_t *chains;  /* lines of graphs' nodes beside the stream's own, */
-    uint32_t *reached; /* and how far they have come */
+    uint32_t line, context;
+    uint64_t process; /* of the thread that used it first */
+    bool used, asked; /* `asked`: among its context's */
+    /* The last of each that it is known to come after, so that it need not be said again; GT_NONE. */
+    gt_step_index after_thread, after_default, after_all;
+    gt_thread_index synced_by; /* the thread that saw its end last, among others, */
+    gt_step_index synced;      /* and how far it had come */
+    uint32_t *chains;          /* lines of graphs' nodes beside the stream's own */
     uint32_t chain_count, chain_room;
 };
 
 /* A synchronisation that has not returned yet when a later call begins. */
 struct gt_order_pending {
     gt_time_ps end_ps;
-    struct gt_line line;
+    gt_step_index seen;
 };
 struct gt_order_process {
     uint64_t id;
-    struct gt_line seen; /* by any of its threads */
+    uint32_t line; /* what any of its threads has seen */
     struct gt_order_pending *pending;
     uint32_t pending_count, pending_room;
 };
 struct gt_order_thread {
-    struct gt_line seen;
-    uint32_t told; /* how far its process knows of what it has seen, or is going to */
+    uint32_t line;           /* what it has seen */
+    gt_step_index told;      /* how far its process knows of that, or is going to; GT_NONE */
+    gt_step_index from_them; /* how far it knows what its process has seen; GT_NONE */
     uint32_t process;
 };
 
-struct gt_order_event {
-    struct gt_line line;
-    bool recorded;
-};
-
-struct gt_order_record { /* a buffer is used in a stream that is not its own */
-    gt_buffer_index buffer;
-    gt_stream_index stream;
-};
+struct gt_order_memory; /* order_memory.c */
 
 struct gt_order {
     const struct gt_workload *w;
-    const gt_op_index *guesses; /* NULL: none */
-    gt_order_visitor *visit;
-    void *user;
+    struct gt_steps steps;
     struct gt_order_context *contexts;
     uint32_t context_count, context_room;
     struct gt_order_process *processes;
     uint32_t process_count, process_room;
     struct gt_order_stream *streams;
     struct gt_order_thread *threads;
-    struct gt_order_event *events;
-    struct gt_order_record *records;
-    uint32_t record_count, record_room;
-    struct gt_line
-        *ended; /* by operation: of those that others come after, but for nodes of one graph; NULL: there are none */
-    bool *wanted; /* by operation: is it one of these? */
+    gt_step_index *events; /* of each, its last record; GT_NONE */
+    gt_step_index *ended;  /* by operation: the step with which it has ended; GT_NONE: not asked for yet */
     struct gt_order_meetings *meetings;
+    struct gt_order_memory *memory;
     uint32_t *executable_of_call; /* gt_executables_of_calls() */
-    struct gt_line *executables;  /* of each: what its last launch came to */
-    uint32_t executable_count;
-    uint32_t line_count;
+    gt_step_index *executables;   /* of each: the end of its last launch; GT_NONE */
+    const gt_op_index *guesses;   /* NULL: none */
     uint64_t unknown_waits;
 };
 
-/* The stream is asked for something: by the default streams' rules and after what the thread has seen.  Its line then is
- * that of what was asked for, but for gt_line_next(). */
-struct gt_order_stream *gt_order_ask(struct gt_order *order, gt_thread_index thread, gt_stream_index stream);
+/* The last step of a stream, of what a thread has seen; GT_NONE: there is none. */
+gt_step_index gt_order_last(const struct gt_order *order, gt_stream_index stream);
+gt_step_index gt_order_seen(const struct gt_order *order, gt_thread_index thread);
 
-/* What `op` comes after, but for nodes of its own graph. */
-void gt_order_join_afters(struct gt_order *order, gt_op_index op, struct gt_line *line);
-void gt_order_tell(struct gt_order *order, gt_op_index op, const struct gt_line *line, struct gt_stamp stamp);
+/* A thread has asked a stream for something: its next step, after what the thread has seen and by the default streams'
+ * rules. */
+gt_step_index gt_order_ask(struct gt_order *order, gt_thread_index thread, gt_stream_index stream,
+                           enum gt_step_kind kind, uint32_t what);
+/* The last step of a line is operation `op`: its end, and what it comes after but for nodes of its own graph. */
+void gt_order_op(struct gt_order *order, gt_op_index op, gt_step_index step);
+/* Of which kind that step is. */
+enum gt_step_kind gt_order_op_kind(const struct gt_order *order, gt_op_index op);
 
-/* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked. */
-void gt_order_graph(struct gt_order *order, gt_call_index call, struct gt_order_stream *stream);
+/* order_host.c: what threads see end. */
+void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step);
+/* All streams of the calling process; of one context, or one GPU, where that is not GT_NONE. */
+void gt_order_see_streams(struct gt_order *order, gt_thread_index thread, uint32_t context, gt_gpu_index gpu);
+/* Before and behind a call: what threads of its process have seen by then. */
+void gt_order_see_returned(struct gt_order *order, const struct gt_call *call);
+void gt_order_tell_process(struct gt_order *order, const struct gt_call *call);
+
+void gt_order_call(struct gt_order *order, gt_call_index call);
+
+/* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
+gt_step_index gt_order_graph(struct gt_order *order, const struct gt_call *call, gt_stream_index stream);
 
 /* order_meeting.c: collectives, in whose order ranks are. */
 struct gt_order_meetings *gt_order_meetings_new(const struct gt_workload *workload);
 void gt_order_meetings_free(struct gt_order_meetings *meetings);
-/* `op`, whose line this is, begins: if it is a rank's part of a collective, returns what has ended by then, for
- * gt_order_end_part(), which ends it. */
-struct gt_line gt_order_begin_part(struct gt_order *order, gt_op_index op, struct gt_line *line);
-/* It has its stamp: `line` comes after what the parts that have come gave it, the streams of these after what it gives. */
-void gt_order_end_part(struct gt_order *order, gt_op_index op, struct gt_order_stream *stream, struct gt_line *begun,
-                       struct gt_line *line);
+/* The step, of kind GT_STEP_PART and the last one of its line, is operation `op`, a part of a collective: adds its end,
+ * which it returns. */
+gt_step_index gt_order_part(struct gt_order *order, gt_op_index op, gt_step_index step);
+
+/* order_memory.c: memory that is given back and given out again. */
+struct gt_order_memory *gt_order_memory_new(const struct gt_workload *workload);
+void gt_order_memory_free(struct gt_order_memory *memory);
+void gt_order_alloc(struct gt_order *order, gt_call_index call);
+void gt_order_release(struct gt_order *order, gt_call_index call);
+void gt_order_record_stream(struct gt_order *order, gt_call_index call);
 
 #endif

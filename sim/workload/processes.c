@@ -1,6 +1,7 @@
 #include "sim/workload/processes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/sort.h"
 
@@ -33,6 +34,52 @@ uint32_t *gt_thread_processes(const struct gt_workload *w)
     }
     free(threads);
     return first;
+}
+
+static void use_streams(const struct gt_workload *w, bool made_up, uint64_t *processes)
+{
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        if (((call->flags & GT_CALL_INFERRED) != 0) != made_up)
+            continue;
+        for (uint32_t j = 0; j <= call->ops; j++) {
+            gt_stream_index stream = j == call->ops ? call->stream : w->ops[call->first_op + j].stream;
+
+            if (stream != GT_NONE && processes[stream] == GT_PROCESS_NONE)
+                processes[stream] = w->threads[call->thread].process;
+        }
+    }
+}
+
+/* Who is only known by calls that were made up is taken to be of the process whose context it is in. */
+static void join_contexts(const struct gt_workload *w, uint64_t *processes)
+{
+    for (gt_stream_index i = 0; i < w->stream_count; i++)
+        for (gt_stream_index j = 0; j < w->stream_count && processes[i] == GT_PROCESS_NONE; j++)
+            if (w->streams[j].gpu == w->streams[i].gpu && w->streams[j].context == w->streams[i].context)
+                processes[i] = processes[j];
+}
+
+static bool any_made_up(const struct gt_workload *w)
+{
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        if (w->calls[i].flags & GT_CALL_INFERRED)
+            return true;
+    return false;
+}
+
+uint64_t *gt_stream_processes(const struct gt_workload *w)
+{
+    uint64_t *processes = gt_realloc(NULL, w->stream_count + 1ull, sizeof *processes);
+
+    memset(processes, 0xff, (w->stream_count + 1ull) * sizeof *processes); /* GT_PROCESS_NONE */
+    use_streams(w, false, processes);
+    if (!any_made_up(w))
+        return processes;
+    join_contexts(w, processes);
+    use_streams(w, true, processes);
+    return processes;
 }
 
 uint32_t gt_process_count(const struct gt_workload *w)

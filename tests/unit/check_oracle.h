@@ -88,6 +88,7 @@ static inline void write_down_needs(struct program *p)
     int submitted[STREAMS] = { 0 }, event_stream[EVENTS], event_count[EVENTS];
     int freed[BYTES], free_count[CALLS], used[BUFFERS][STREAMS];
     bool back[BUFFERS] = { false };
+    int peers = 0; /* commands of stream 0 up to its last copy to the other GPU */
 
     memset(event_stream, 0xff, sizeof event_stream);
     memset(freed, 0xff, sizeof freed);
@@ -105,14 +106,17 @@ static inline void write_down_needs(struct program *p)
             commands = false;
         c->position = commands ? submitted[c->stream] : -1;
         for (int s = 1; commands && p->legacy && s < STREAMS; s++) {
-            if (!p->blocking[s] || (c->stream != 0 && c->stream != s) || (p->gpus && s >= STREAMS / 2))
+            bool far = p->gpus && s >= STREAMS / 2; /* only a copy between the GPUs concerns it */
+
+            if (!p->blocking[s] || (c->stream != 0 && c->stream != s))
                 continue;
-            if (c->stream == 0)
+            if (c->stream != 0)
+                need(c->needs, 0, far ? peers : submitted[0]);
+            else if (!far || c->kind == PEER)
                 need(c->needs, s, submitted[s]);
-            else
-                need(c->needs, 0, submitted[0]);
         }
         submitted[c->stream] += commands;
+        peers = c->kind == PEER && c->stream == 0 ? submitted[0] : peers;
         switch (c->kind) {
         case COPY: need(c->host_needs, c->stream, submitted[c->stream]); break;
         case RECORD:
