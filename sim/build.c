@@ -17,6 +17,7 @@
 #include "sim/stream/link_line.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/tasks/tasks.h"
+#include "sim/workload/processes.h"
 
 static void build_threads(struct gt_machine *m)
 {
@@ -37,17 +38,20 @@ static void build_threads(struct gt_machine *m)
     free(at);
 }
 
-static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream)
+static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream, uint64_t process)
 {
     struct gt_context_state *context;
 
     for (uint32_t i = 0; i < m->context_count; i++) {
-        if (m->contexts[i].gpu == stream->gpu && m->contexts[i].id == stream->context)
+        if (m->contexts[i].gpu == stream->gpu && m->contexts[i].id == stream->context &&
+            m->contexts[i].process == process)
             return i;
     }
     m->contexts = gt_realloc(m->contexts, m->context_count + 1ull, sizeof *m->contexts);
     context = &m->contexts[m->context_count];
-    *context = (struct gt_context_state){ .gpu = stream->gpu, .id = stream->context, .null_stream = GT_NONE };
+    *context = (struct gt_context_state){
+        .gpu = stream->gpu, .id = stream->context, .process = process, .null_stream = GT_NONE
+    };
     return m->context_count++;
 }
 
@@ -79,6 +83,7 @@ static void build_queues(struct gt_machine *m)
 static void build_streams(struct gt_machine *m)
 {
     const struct gt_workload *w = m->workload;
+    uint64_t *processes = gt_stream_processes(w);
 
     m->streams = gt_calloc(w->stream_count, sizeof *m->streams);
     for (uint32_t i = 0; i < w->stream_count; i++) {
@@ -87,7 +92,8 @@ static void build_streams(struct gt_machine *m)
             .tail = GT_NONE,
             .waiters = GT_NONE,
             .gpu = w->streams[i].gpu,
-            .context = context_of(m, &w->streams[i]),
+            .context = context_of(m, &w->streams[i], processes[i]),
+            .process = processes[i],
             .flags = w->streams[i].flags,
             .level = gt_priority_level(m->device, w->streams[i].priority),
             .wake_ps = GT_TIME_NONE,
@@ -95,28 +101,8 @@ static void build_streams(struct gt_machine *m)
         };
         join_context(m, i);
     }
+    free(processes);
     build_queues(m);
-}
-
-/* A stream is of the process that uses it first, be it only for a record or a wait. */
-static void find_processes(struct gt_machine *m)
-{
-    const struct gt_workload *w = m->workload;
-    bool *known = gt_calloc(w->stream_count, sizeof *known);
-
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        const struct gt_call *call = &w->calls[i];
-
-        for (uint32_t j = 0; j <= call->ops; j++) {
-            gt_stream_index stream = j == call->ops ? call->stream : w->ops[call->first_op + j].stream;
-
-            if (stream == GT_NONE || known[stream])
-                continue;
-            known[stream] = true;
-            m->streams[stream].process = w->threads[call->thread].process;
-        }
-    }
-    free(known);
 }
 
 /* The device's order of SMs, then those it does not list by number. */
@@ -255,7 +241,6 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     find_sent_bytes(m);
     build_streams(m);
     build_threads(m);
-    find_processes(m);
     gt_thread_locks_build(m);
     gt_link_lines_build(m);
     gt_device_syncs_build(m);

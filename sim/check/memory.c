@@ -4,16 +4,20 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/check/sorted.h"
+#include "sim/workload/processes.h"
 
 struct gt_memory_map {
     const struct gt_workload *w;
     struct gt_sorted *spaces; /* their segments, which leave no gap, by where they begin */
     uint32_t space_count;
     uint32_t *space_of; /* by buffer */
-    uint32_t *order;    /* buffers with an address, by memory and address */
+    uint32_t *owner;    /* by buffer: the process that speaks of it first */
+    uint32_t *order;    /* buffers with an address, by process, memory and address */
     uint32_t order_count;
-    uint32_t unknown; /* the space of memory that no buffer is known of */
+    uint32_t *processes; /* gt_thread_processes() */
+    uint32_t unknown;    /* the first space of memory that no buffer is known of: one a process, by its first thread */
 };
 
 /* Memory that an address is of: the host's, or a GPU's. */
@@ -22,14 +26,54 @@ static uint32_t side_of(const struct gt_buffer *buffer)
     return buffer->memory == GT_MEMORY_DEVICE ? 1 + buffer->gpu : 0;
 }
 
-static int by_place(const void *a, const void *b, void *user)
-{
-    const struct gt_buffer *buffers = user;
-    const struct gt_buffer *left = &buffers[*(const uint32_t *)a], *right = &buffers[*(const uint32_t *)b];
+/* Where an address is: equal ones of two processes are two places. */
+struct place {
+    uint32_t owner, side;
+    uint64_t address;
+};
 
-    if (side_of(left) != side_of(right))
-        return side_of(left) < side_of(right) ? -1 : 1;
-    return (left->address > right->address) - (left->address < right->address);
+static struct place place_of(const struct gt_memory_map *map, gt_buffer_index index)
+{
+    const struct gt_buffer *buffer = &map->w->buffers[index];
+
+    return (struct place){ map->owner[index], side_of(buffer), buffer->address };
+}
+
+static int compare_places(const struct place *a, const struct place *b)
+{
+    GT_ORDER(a->owner, b->owner);
+    GT_ORDER(a->side, b->side);
+    GT_ORDER(a->address, b->address);
+    return 0;
+}
+
+static int by_place(const void *left, const void *right, void *map)
+{
+    struct place a = place_of(map, *(const gt_buffer_index *)left), b = place_of(map, *(const gt_buffer_index *)right);
+
+    return compare_places(&a, &b);
+}
+
+static void own(struct gt_memory_map *map, gt_buffer_index buffer, gt_thread_index thread)
+{
+    if (buffer != GT_NONE && map->owner[buffer] == GT_NONE)
+        map->owner[buffer] = map->processes[thread];
+}
+
+static void find_owners(struct gt_memory_map *map)
+{
+    const struct gt_workload *w = map->w;
+
+    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
+        map->owner[i] = GT_NONE;
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        own(map, call->buffer, call->thread);
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+            for (uint32_t j = 0; j < w->ops[op].accesses; j++)
+                own(map, w->accesses[w->ops[op].first_access + j].buffer, call->thread);
+    }
 }
 
 static uint64_t end_of(uint64_t from, uint64_t bytes)
@@ -59,11 +103,12 @@ static void find_spaces(struct gt_memory_map *map)
             map->order[map->order_count++] = i;
         else
             map->space_of[i] = map->space_count++;
-    qsort_r(map->order, map->order_count, sizeof *map->order, by_place, w->buffers);
+    qsort_r(map->order, map->order_count, sizeof *map->order, by_place, map);
     for (uint32_t i = 0; i < map->order_count; i++) {
         const struct gt_buffer *buffer = &w->buffers[map->order[i]];
         const struct gt_buffer *before = i > 0 ? &w->buffers[map->order[i - 1]] : NULL;
-        bool joined = before != NULL && side_of(before) == side_of(buffer) &&
+        bool joined = before != NULL && map->owner[map->order[i - 1]] == map->owner[map->order[i]] &&
+                      side_of(before) == side_of(buffer) &&
                       (buffer->address < end || buffer->address == before->address);
 
         if (!joined)
@@ -81,8 +126,12 @@ struct gt_memory_map *gt_memory_new(const struct gt_workload *w)
     map->w = w;
     map->space_of = gt_calloc(w->buffer_count + 1ull, sizeof *map->space_of);
     map->order = gt_calloc(w->buffer_count + 1ull, sizeof *map->order);
+    map->owner = gt_calloc(w->buffer_count + 1ull, sizeof *map->owner);
+    map->processes = gt_thread_processes(w);
+    find_owners(map);
     find_spaces(map);
-    map->unknown = map->space_count++;
+    map->unknown = map->space_count;
+    map->space_count += w->thread_count;
     map->spaces = gt_calloc(map->space_count, sizeof *map->spaces);
     for (uint32_t i = 0; i < map->space_count; i++)
         add_segment(&map->spaces[i], 0, UINT64_MAX);
@@ -104,6 +153,8 @@ void gt_memory_end(struct gt_memory_map *map)
     free(map->spaces);
     free(map->space_of);
     free(map->order);
+    free(map->owner);
+    free(map->processes);
     free(map);
 }
 
@@ -113,32 +164,46 @@ static uint32_t side_of_access(const struct gt_workload *w, const struct gt_op *
     if (op->kind == GT_OP_COPY &&
         ((op->direction == GT_H2D && !writes) || (op->direction == GT_D2H && writes) || op->direction == GT_H2H))
         return 0;
+    if (op->kind == GT_OP_COPY && op->direction == GT_P2P && op->peer_gpu != GT_NONE && writes != op->from_peer)
+        return 1 + op->peer_gpu;
     return 1 + w->streams[op->stream].gpu;
 }
 
-/* The space of the buffer that has that address; memory without one is all together. */
-static uint32_t space_at(const struct gt_memory_map *map, uint32_t side, uint64_t address)
+/* The space of the buffer that has that address; GT_NONE: none has. */
+static uint32_t space_at(const struct gt_memory_map *map, struct place at)
 {
-    const struct gt_buffer *buffers = map->w->buffers;
     uint32_t low = 0, high = map->order_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct gt_buffer *buffer = &buffers[map->order[middle]];
+        struct place place = place_of(map, map->order[middle]);
 
-        if (side_of(buffer) < side || (side_of(buffer) == side && buffer->address <= address))
+        if (compare_places(&place, &at) <= 0)
             low = middle + 1;
         else
             high = middle;
     }
     /* A space's buffers stand together, so that the nearest one below, if any, is of the space. */
     for (uint32_t i = low; i-- > 0 && map->space_of[map->order[i]] == map->space_of[map->order[low - 1]];) {
-        const struct gt_buffer *buffer = &buffers[map->order[i]];
+        const struct gt_buffer *buffer = &map->w->buffers[map->order[i]];
 
-        if (side_of(buffer) == side && address < end_of(buffer->address, buffer->bytes))
+        if (map->owner[map->order[i]] == at.owner && side_of(buffer) == at.side &&
+            at.address < end_of(buffer->address, buffer->bytes))
             return map->space_of[map->order[i]];
     }
-    return map->unknown;
+    return GT_NONE;
+}
+
+/* What no buffer of a GPU has may be another GPU's, or the host's (mapped, managed): a process's addresses are all different.
+ * Memory without a buffer is all together, a process's. */
+static uint32_t space_of_access(const struct gt_memory_map *map, const struct gt_op *op, bool writes, uint64_t address)
+{
+    struct place at = { map->processes[map->w->calls[op->call].thread], side_of_access(map->w, op, writes), address };
+    uint32_t space = space_at(map, at), sides = at.side == 0 ? 0 : 1 + map->w->gpu_count;
+
+    for (at.side = 0; space == GT_NONE && at.side < sides; at.side++)
+        space = space_at(map, at);
+    return space != GT_NONE ? space : map->unknown + at.owner;
 }
 
 /* `bytes` of a buffer from `offset` on; 0: all there are. */
@@ -160,7 +225,7 @@ struct gt_memory_range gt_memory_of_access(const struct gt_memory_map *map, cons
 
     if (access->buffer != GT_NONE)
         return part_of(map, access->buffer, access->offset, access->bytes);
-    range.space = space_at(map, side_of_access(map->w, op, access->writes), access->offset);
+    range.space = space_of_access(map, op, access->writes, access->offset);
     range.from = access->offset < UINT64_MAX ? access->offset : UINT64_MAX - 1; /* the end of all there is */
     range.to = end_of(range.from, access->bytes);
     return range;

@@ -1,7 +1,8 @@
 /* memory.h - who last read and wrote which bytes.
  *
  * Memory is cut into segments whose bytes have all been touched alike; a buffer without an address is memory of its own.
- * Segments of a memory leave no gap between each other.
+ * Segments of a memory leave no gap between each other.  Equal addresses in two processes are different memory; a buffer
+ * that several processes name is one, and has its address in that which names it first.
  */
 #ifndef GRIDTIDE_SIM_CHECK_MEMORY_H
 #define GRIDTIDE_SIM_CHECK_MEMORY_H

@@ -87,7 +87,7 @@ struct gt_stream_state {
     uint32_t queued;      /* so many */
     uint32_t level;       /* of priority; 0 the most urgent */
     uint32_t flags;
-    uint64_t process; /* of the host thread that uses it first */
+    uint64_t process; /* gt_stream_processes() */
     uint64_t wake_stamp;
     gt_time_ps wake_ps; /* of the wake scheduled last; GT_TIME_NONE: none */
     gt_time_ps last_visible_ps;
@@ -107,6 +107,7 @@ struct gt_stream_state {
 struct gt_context_state {
     gt_gpu_index gpu;
     uint32_t id;                   /* as in the workload */
+    uint64_t process;              /* gt_stream_processes(): equal contexts of two processes are two */
     gt_stream_index null_stream;   /* GT_NONE: no legacy default stream in use */
     uint64_t submitted, completed; /* commands of all streams that take part in its rules */
 };

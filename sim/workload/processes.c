@@ -52,21 +52,27 @@ static void use_streams(const struct gt_workload *w, bool made_up, uint64_t *pro
     }
 }
 
-/* Who is only known by calls that were made up is taken to be of the process whose context it is in. */
+/* Of the streams that nobody is known to use, those in a context that somebody does are of that process. */
 static void join_contexts(const struct gt_workload *w, uint64_t *processes)
 {
-    for (gt_stream_index i = 0; i < w->stream_count; i++)
-        for (gt_stream_index j = 0; j < w->stream_count && processes[i] == GT_PROCESS_NONE; j++)
-            if (w->streams[j].gpu == w->streams[i].gpu && w->streams[j].context == w->streams[i].context)
-                processes[i] = processes[j];
-}
+    gt_stream_index *known = gt_realloc(NULL, w->stream_count + 1ull, sizeof *known); /* one a context */
+    uint32_t count = 0;
 
-static bool any_made_up(const struct gt_workload *w)
-{
-    for (gt_call_index i = 0; i < w->call_count; i++)
-        if (w->calls[i].flags & GT_CALL_INFERRED)
-            return true;
-    return false;
+    for (int pass = 0; pass < 2; pass++)
+        for (gt_stream_index i = 0; i < w->stream_count; i++) {
+            uint32_t at = 0;
+
+            if ((pass == 0) == (processes[i] == GT_PROCESS_NONE))
+                continue;
+            while (at < count && (w->streams[known[at]].gpu != w->streams[i].gpu ||
+                                  w->streams[known[at]].context != w->streams[i].context))
+                at++;
+            if (pass == 1 && at < count)
+                processes[i] = processes[known[at]];
+            else if (pass == 0 && at == count)
+                known[count++] = i;
+        }
+    free(known);
 }
 
 uint64_t *gt_stream_processes(const struct gt_workload *w)
@@ -75,10 +81,9 @@ uint64_t *gt_stream_processes(const struct gt_workload *w)
 
     memset(processes, 0xff, (w->stream_count + 1ull) * sizeof *processes); /* GT_PROCESS_NONE */
     use_streams(w, false, processes);
-    if (!any_made_up(w))
-        return processes;
     join_contexts(w, processes);
     use_streams(w, true, processes);
+    join_contexts(w, processes);
     return processes;
 }
 
