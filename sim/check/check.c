@@ -19,7 +19,8 @@ struct checking {
     struct gt_races *races;
     bool may; /* what may be done is taken to be done, and of races only those are told that need it */
     struct gt_memory_map *memory;
-    struct gt_stamp *stamps;       /* by operation */
+    struct gt_stamp *stamps;       /* by operation, */
+    uint32_t *places, visited;     /* and the how many-th it is that the walk came to */
     struct gt_misuse_watch *watch; /* NULL: not now */
     uint32_t *race_of;             /* by buffer, the last one memory by address: the race last told; GT_NONE */
     gt_call_index *freed;          /* by buffer, the last call that gave it back; GT_NONE */
@@ -76,7 +77,7 @@ static void tell_race(struct checking *c, const struct gt_segment *segment, cons
     if (c->may && !c->access->possible && !first->possible)
         return;
     if (*told != GT_NONE && all->races[*told].second == c->op) {
-        if (all->races[*told].first < race.first)
+        if (c->places[all->races[*told].first] < c->places[race.first])
             all->races[*told] = race;
         return;
     }
@@ -151,6 +152,7 @@ static void take_op(void *user, gt_op_index op, const struct gt_line *line, stru
     c->op = op;
     c->line = line;
     c->stamps[op] = stamp;
+    c->places[op] = c->visited++;
     touch(c, op, true);
     touch(c, op, false);
 }
@@ -183,7 +185,7 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     struct checking c = {
         .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
-        .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
+        .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
     };
     /* clang-format on */
 
@@ -195,6 +197,7 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     if (c.watch != NULL)
         gt_misuse_end(c.watch);
     free(c.stamps);
+    free(c.places);
     free(c.race_of);
     free(c.freed);
     return unknown_waits;

@@ -2,7 +2,8 @@
  *
  * An access races with the last earlier one that it conflicts with and has no order to: a read with the last write; a
  * write with the reads since the last write, or where there are none with that write (the rule of torch.cuda._sanitizer,
- * but by bytes, not by pointers).  It is told once for the later operation and the buffer through which that one gets
+ * but by bytes, not by pointers).  Earlier is what the workload asks for earlier; but what a collective's other ranks, asked
+ * for later, have to be through with first, is earlier than what comes behind it (steps.h).  It is told once for the later operation and the buffer through which that one gets
  * there; who reads and writes the same bytes writes them.  So a workload whose accesses are known has no race told exactly
  * if every two conflicting operations have an order (order.h).
  *
@@ -19,7 +20,7 @@ enum gt_race_kind { GT_RACE_READ_AFTER_WRITE, GT_RACE_WRITE_AFTER_READ, GT_RACE_
 extern const char *const gt_race_kind_names[GT_RACE_KINDS];
 
 struct gt_race {
-    gt_op_index first, second;    /* by the workload's order */
+    gt_op_index first, second;    /* `first` is the earlier one, see above */
     gt_buffer_index first_buffer; /* through which they get to the memory; GT_NONE: by its address */
     gt_buffer_index buffer;
     uint64_t from, to;   /* bytes of `buffer` (or addresses) where they meet first; `to` is the first behind */

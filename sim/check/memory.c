@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
@@ -60,20 +61,39 @@ static void own(struct gt_memory_map *map, gt_buffer_index buffer, gt_thread_ind
         map->owner[buffer] = map->processes[thread];
 }
 
-static void find_owners(struct gt_memory_map *map)
+/* A buffer that nobody names may still be what an address is of: of who works on its GPU first, or on any. */
+static void own_unnamed(struct gt_memory_map *map, const gt_thread_index *first)
 {
     const struct gt_workload *w = map->w;
 
-    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
-        map->owner[i] = GT_NONE;
+    for (gt_buffer_index i = 0; i < w->buffer_count && w->thread_count > 0; i++) {
+        gt_thread_index thread = w->buffers[i].memory == GT_MEMORY_DEVICE ? first[w->buffers[i].gpu] : GT_NONE;
+
+        own(map, i, thread != GT_NONE ? thread : 0);
+    }
+}
+
+static void find_owners(struct gt_memory_map *map)
+{
+    const struct gt_workload *w = map->w;
+    gt_thread_index *first = gt_realloc(NULL, w->gpu_count + 1ull, sizeof *first); /* that works on a GPU */
+
+    memset(map->owner, 0xff, (w->buffer_count + 1ull) * sizeof *map->owner); /* GT_NONE */
+    memset(first, 0xff, (w->gpu_count + 1ull) * sizeof *first);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         const struct gt_call *call = &w->calls[i];
 
         own(map, call->buffer, call->thread);
-        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++) {
+            gt_gpu_index gpu = w->streams[w->ops[op].stream].gpu;
+
+            first[gpu] = first[gpu] == GT_NONE ? call->thread : first[gpu];
             for (uint32_t j = 0; j < w->ops[op].accesses; j++)
                 own(map, w->accesses[w->ops[op].first_access + j].buffer, call->thread);
+        }
     }
+    own_unnamed(map, first);
+    free(first);
 }
 
 static uint64_t end_of(uint64_t from, uint64_t bytes)

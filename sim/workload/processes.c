@@ -36,6 +36,16 @@ uint32_t *gt_thread_processes(const struct gt_workload *w)
     return first;
 }
 
+uint32_t gt_process_count(const struct gt_workload *w)
+{
+    uint32_t *first = gt_thread_processes(w), count = 0;
+
+    for (gt_thread_index i = 0; i < w->thread_count; i++)
+        count += first[i] == i;
+    free(first);
+    return count;
+}
+
 static void use_streams(const struct gt_workload *w, bool made_up, uint64_t *processes)
 {
     for (gt_call_index i = 0; i < w->call_count; i++) {
@@ -52,12 +62,17 @@ static void use_streams(const struct gt_workload *w, bool made_up, uint64_t *pro
     }
 }
 
-/* Of the streams that nobody is known to use, those in a context that somebody does are of that process. */
-static void join_contexts(const struct gt_workload *w, uint64_t *processes)
+/* Of the streams that nobody is known to use, those in a context that somebody does are of that process; those alone of
+ * which calls were made up, or all. */
+static void join_contexts(const struct gt_workload *w, bool made_up, uint64_t *processes)
 {
     gt_stream_index *known = gt_realloc(NULL, w->stream_count + 1ull, sizeof *known); /* one a context */
+    uint64_t *users = gt_realloc(NULL, w->stream_count + 1ull, sizeof *users);
     uint32_t count = 0;
 
+    memset(users, 0xff, (w->stream_count + 1ull) * sizeof *users); /* GT_PROCESS_NONE */
+    if (made_up)
+        use_streams(w, true, users);
     for (int pass = 0; pass < 2; pass++)
         for (gt_stream_index i = 0; i < w->stream_count; i++) {
             uint32_t at = 0;
@@ -67,12 +82,13 @@ static void join_contexts(const struct gt_workload *w, uint64_t *processes)
             while (at < count && (w->streams[known[at]].gpu != w->streams[i].gpu ||
                                   w->streams[known[at]].context != w->streams[i].context))
                 at++;
-            if (pass == 1 && at < count)
+            if (pass == 1 && at < count && (!made_up || users[i] != GT_PROCESS_NONE))
                 processes[i] = processes[known[at]];
             else if (pass == 0 && at == count)
                 known[count++] = i;
         }
     free(known);
+    free(users);
 }
 
 uint64_t *gt_stream_processes(const struct gt_workload *w)
@@ -81,18 +97,9 @@ uint64_t *gt_stream_processes(const struct gt_workload *w)
 
     memset(processes, 0xff, (w->stream_count + 1ull) * sizeof *processes); /* GT_PROCESS_NONE */
     use_streams(w, false, processes);
-    join_contexts(w, processes);
+    join_contexts(w, true, processes);
     use_streams(w, true, processes);
-    join_contexts(w, processes);
+    if (gt_process_count(w) == 1)
+        join_contexts(w, false, processes);
     return processes;
-}
-
-uint32_t gt_process_count(const struct gt_workload *w)
-{
-    uint32_t *first = gt_thread_processes(w), count = 0;
-
-    for (gt_thread_index i = 0; i < w->thread_count; i++)
-        count += first[i] == i;
-    free(first);
-    return count;
 }

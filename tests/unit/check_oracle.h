@@ -1,168 +1,14 @@
-/* check_oracle.h - small programs whose every interleaving can be gone through: what `gridtide check` is held against.
+/* check_oracle.h - every interleaving of a small program: what `gridtide check` is held against.
  *
- * A program is typed in calls; which commands a command needs to be complete, and which a call, is written down by CUDA's
- * rules. Then all states that the machine can get into are visited, one step of a thread or a stream at a time: an
- * operation starts, an operation ends.  Of two operations the later one has no order to the earlier one if in some state it
- * starts while that has not ended.  No clocks, no graphs of what happens before what.
+ * What calls and commands need is written down by CUDA's rules (check_program.h). Then all states that the machine can get
+ * into are visited, one step of a thread or a stream at a time: an operation starts, an operation ends; a rank's part of a
+ * collective ends no sooner than those have started that give it something.  Of two operations the later one has no order to
+ * the earlier one if in some state it starts while that has not ended.  No clocks, no graphs of what happens before what.
  */
 #ifndef GRIDTIDE_TESTS_UNIT_CHECK_ORACLE_H
 #define GRIDTIDE_TESTS_UNIT_CHECK_ORACLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "sim/base/error.h"
-
-enum { CALLS = 12, STREAMS = 4, EVENTS = 3, BUFFERS = 5, NODES = 3, OPS = 24, THREADS = 2, BYTES = 40, TOUCHES = 2 };
-
-enum call_kind {
-    LAUNCH,
-    COPY,
-    PEER,
-    GRAPH,
-    RECORD,
-    WAIT,
-    STREAM_SYNC,
-    EVENT_SYNC,
-    DEVICE_SYNC,
-    ALLOC,
-    FREE,
-    USE,
-    KINDS
-};
-
-struct touch {
-    int buffer, offset, bytes;
-    bool writes;
-};
-
-struct node { /* an operation */
-    struct touch touches[TOUCHES];
-    int touch_count, op;
-    int after; /* bits: nodes of the same graph */
-};
-
-struct call {
-    enum call_kind kind;
-    int thread, stream, event, buffer;
-    struct node nodes[NODES];
-    int node_count;
-    /* What the rules make of it. */
-    int position;            /* its command is the stream's so many-th; -1: it has none */
-    int needs[STREAMS];      /* commands that have to be complete before its own starts */
-    int host_needs[STREAMS]; /* and before the call returns */
-    int held[STREAMS];       /* FREE: commands of streams that the buffer was recorded to be used in */
-    bool again;              /* FREE: it was given back already */
-};
-
-struct program {
-    struct call calls[CALLS];
-    int call_count, op_count, thread_count;
-    bool blocking[STREAMS]; /* stream 0 is the legacy default stream where `legacy` */
-    bool legacy;
-    bool gpus;           /* streams 2 and 3 are of another GPU */
-    int in_use[CALLS];   /* FREE: the last operation that may go on when the memory is given back; -1 */
-    bool late[OPS][OPS]; /* [b][a]: b may start while a has not ended */
-};
-
-/* Where buffers lie: 0 and 1 overlap, 3 and 4 are the same memory at different times; -1: nobody knows. */
-static const int buffer_address[BUFFERS] = { 0, 4, -1, 16, 18 };
-enum { BUFFER_BYTES = 8, UNKNOWN_PLACE = 26 };
-
-static inline int place_of(int buffer)
-{
-    return buffer_address[buffer] < 0 ? UNKNOWN_PLACE : buffer_address[buffer];
-}
-
-static inline void need(int *needs, int stream, int count)
-{
-    needs[stream] = count > needs[stream] ? count : needs[stream];
-}
-
-/* By CUDA's rules. */
-static inline void write_down_needs(struct program *p)
-{
-    int submitted[STREAMS] = { 0 }, event_stream[EVENTS], event_count[EVENTS];
-    int freed[BYTES], free_count[CALLS], used[BUFFERS][STREAMS];
-    bool back[BUFFERS] = { false };
-    int peers = 0; /* commands of stream 0 up to its last copy to the other GPU */
-
-    memset(event_stream, 0xff, sizeof event_stream);
-    memset(freed, 0xff, sizeof freed);
-    memset(used, 0, sizeof used);
-    p->op_count = 0;
-    for (int i = 0; i < p->call_count; i++) {
-        struct call *c = &p->calls[i];
-        bool commands = c->kind <= WAIT || c->kind == ALLOC || c->kind == FREE;
-
-        memset(c->needs, 0, sizeof c->needs);
-        memset(c->host_needs, 0, sizeof c->host_needs);
-        for (int n = 0; n < c->node_count; n++)
-            c->nodes[n].op = p->op_count++;
-        if (c->kind == WAIT && event_stream[c->event] < 0)
-            commands = false;
-        c->position = commands ? submitted[c->stream] : -1;
-        for (int s = 1; commands && p->legacy && s < STREAMS; s++) {
-            bool far = p->gpus && s >= STREAMS / 2; /* only a copy between the GPUs concerns it */
-
-            if (!p->blocking[s] || (c->stream != 0 && c->stream != s))
-                continue;
-            if (c->stream != 0)
-                need(c->needs, 0, far ? peers : submitted[0]);
-            else if (!far || c->kind == PEER)
-                need(c->needs, s, submitted[s]);
-        }
-        submitted[c->stream] += commands;
-        peers = c->kind == PEER && c->stream == 0 ? submitted[0] : peers;
-        switch (c->kind) {
-        case COPY: need(c->host_needs, c->stream, submitted[c->stream]); break;
-        case RECORD:
-            event_stream[c->event] = c->stream;
-            event_count[c->event] = submitted[c->stream];
-            break;
-        case WAIT:
-            if (commands)
-                need(c->needs, event_stream[c->event], event_count[c->event]);
-            break;
-        case STREAM_SYNC: need(c->host_needs, c->stream, submitted[c->stream]); break;
-        case EVENT_SYNC:
-            if (event_stream[c->event] >= 0)
-                need(c->host_needs, event_stream[c->event], event_count[c->event]);
-            break;
-        case DEVICE_SYNC:
-            for (int s = 0; s < STREAMS; s++)
-                need(c->host_needs, s, submitted[s]);
-            break;
-        case USE: used[c->buffer][c->stream] = 1; break;
-        case FREE:
-            free_count[i] = submitted[c->stream];
-            c->again = back[c->buffer];
-            back[c->buffer] = true;
-            for (int s = 0; s < STREAMS; s++) {
-                c->held[s] = used[c->buffer][s] ? submitted[s] : 0;
-                used[c->buffer][s] = 0;
-            }
-            for (int byte = place_of(c->buffer); byte < place_of(c->buffer) + BUFFER_BYTES; byte++)
-                freed[byte] = i;
-            break;
-        case ALLOC:
-            back[c->buffer] = false;
-            for (int byte = place_of(c->buffer); byte < place_of(c->buffer) + BUFFER_BYTES; byte++) {
-                if (freed[byte] < 0)
-                    continue;
-                need(c->needs, p->calls[freed[byte]].stream, free_count[freed[byte]]);
-                for (int s = 0; s < STREAMS; s++)
-                    need(c->host_needs, s, p->calls[freed[byte]].held[s]);
-                freed[byte] = -1;
-            }
-            break;
-        default: break;
-        }
-    }
-}
+#include "tests/unit/check_program.h"
 
 /* A state of the machine: how many calls each thread has got over, commands each stream is through with, and nodes of the
  * command at its head: not begun, running, over. */
@@ -218,53 +64,61 @@ static inline bool met(const struct state *state, const int *needs)
     return true;
 }
 
-/* The index of the thread's call number `number`; -1: there is none. */
-static inline int call_of(const struct program *p, int thread, int number)
-{
-    for (int i = 0; i < p->call_count; i++)
-        if (p->calls[i].thread == thread && number-- == 0)
-            return i;
-    return -1;
-}
-
 static inline bool has_made(const struct program *p, const struct state *state, int call)
 {
-    int number = 0;
+    return p->calls[call].number < state->made[p->calls[call].thread];
+}
 
-    for (int i = 0; i < call; i++)
-        number += p->calls[i].thread == p->calls[call].thread;
-    return number < state->made[p->calls[call].thread];
+static inline bool has_returned(const struct program *p, const struct state *state, int call)
+{
+    return p->calls[call].number < state->returned[p->calls[call].thread];
 }
 
 /* The call whose command is at the stream's head; -1: it has not been made. */
 static inline int head_of(const struct program *p, const struct state *state, int stream)
 {
-    for (int i = 0; i < p->call_count; i++)
-        if (p->calls[i].position == state->complete[stream] && p->calls[i].stream == stream)
-            return has_made(p, state, i) ? i : -1;
-    return -1;
+    int call = p->head_of[stream][state->complete[stream]];
+
+    return call >= 0 && has_made(p, state, call) ? call : -1;
 }
 
-static inline bool op_ended(const struct program *p, const struct state *state, int op)
+/* Has the operation started (1), or ended (2)? */
+static inline bool op_has(const struct program *p, const struct state *state, int op, int stage)
 {
-    for (int i = 0; i < p->call_count; i++) {
-        const struct call *c = &p->calls[i];
+    const struct call *c = &p->calls[p->op_call[op]];
 
-        for (int n = 0; n < c->node_count; n++)
-            if (c->nodes[n].op == op)
-                return state->complete[c->stream] > c->position ||
-                       (state->complete[c->stream] == c->position && state->node[c->stream][n] == 2);
+    return state->complete[c->stream] > c->position ||
+           (state->complete[c->stream] == c->position && state->node[c->stream][p->op_node[op]] >= stage);
+}
+
+/* Does the rank of `giver` give that of `taker` something, in their collective? */
+static inline bool gives(const struct program *p, const struct call *giver, const struct call *taker)
+{
+    switch (p->meetings[taker->meeting]) {
+    case BROADCAST_0:
+    case MESSAGE: return p->stream_gpu[giver->stream] == 0;
+    case REDUCE_1: return p->stream_gpu[taker->stream] == 1;
+    default: return true;
     }
-    return false;
+}
+
+/* A part of a collective ends when all have started that it gets something of. */
+static inline bool may_end(const struct program *p, const struct state *state, const struct call *c)
+{
+    for (int i = 0; i < p->call_count && c->kind == PART; i++)
+        if (p->calls[i].kind == PART && p->calls[i].meeting == c->meeting && gives(p, &p->calls[i], c) &&
+            !op_has(p, state, p->calls[i].nodes[0].op, 1))
+            return false;
+    return true;
 }
 
 static inline void start_node(struct program *p, struct states *states, struct state state, int stream, int node,
                               int op)
 {
-    for (int earlier = 0; earlier < op; earlier++)
-        p->late[op][earlier] |= !op_ended(p, &state, earlier);
-    for (int later = op + 1; later < p->op_count; later++) /* of one graph, typed behind it */
-        p->late[op][later] |= !op_ended(p, &state, later);
+    for (int other = 0; other < p->op_count; other++) {
+        p->late[op][other] |= other != op && !op_has(p, &state, other, 2);
+        p->early[op][other] |= other != op && !op_has(p, &state, other, 1);
+    }
     state.node[stream][node] = 1;
     add_state(states, &state);
 }
@@ -284,7 +138,7 @@ static inline void step_stream(struct program *p, struct states *states, const s
             may &= !(c->nodes[n].after >> before & 1) || from->node[stream][before] == 2;
         if (may)
             start_node(p, states, *from, stream, n, c->nodes[n].op);
-        if (from->node[stream][n] == 1) {
+        if (from->node[stream][n] == 1 && may_end(p, from, c)) {
             state = *from;
             state.node[stream][n] = 2;
             add_state(states, &state);
@@ -299,24 +153,41 @@ static inline void step_stream(struct program *p, struct states *states, const s
     add_state(states, &state);
 }
 
+/* An allocator does not wait: it gives out memory that it may. */
+static inline bool may_make(const struct program *p, const struct state *state, int call)
+{
+    for (int i = 0; i < call; i++)
+        if (p->calls[call].behind[i] && !has_returned(p, state, i))
+            return false;
+    return p->calls[call].kind != ALLOC || met(state, p->calls[call].host_needs);
+}
+
 static inline void step_thread(struct program *p, struct states *states, const struct state *from, int thread)
 {
     struct state state = *from;
     int call;
 
     if (from->returned[thread] < from->made[thread]) {
-        call = call_of(p, thread, from->returned[thread]);
+        call = p->call_of[thread][from->returned[thread]];
         if (p->calls[call].kind != ALLOC && !met(from, p->calls[call].host_needs))
             return;
         state.returned[thread]++;
     } else {
-        call = call_of(p, thread, from->made[thread]);
-        /* An allocator does not wait: it gives out memory that it may. */
-        if (call < 0 || (p->calls[call].kind == ALLOC && !met(from, p->calls[call].host_needs)))
+        call = p->call_of[thread][from->made[thread]];
+        if (call < 0 || !may_make(p, from, call))
             return;
         state.made[thread]++;
     }
     add_state(states, &state);
+}
+
+/* Is all made, and all over? */
+static inline bool is_end(const struct program *p, const struct state *state)
+{
+    for (int i = 0; i < p->call_count; i++)
+        if (!has_returned(p, state, i) || state->complete[p->calls[i].stream] <= p->calls[i].position)
+            return false;
+    return true;
 }
 
 static inline bool touches(const struct node *node, int buffer)
@@ -334,11 +205,11 @@ static inline void look_at_free(struct program *p, const struct state *state, in
 {
     const struct call *c = &p->calls[call];
 
-    if (c->kind != FREE || c->again || state->complete[c->stream] <= c->position || !met(state, c->held))
+    if (c->kind != FREE || c->again || c->plain || state->complete[c->stream] <= c->position || !met(state, c->held))
         return;
     for (int i = call - 1; i >= 0 && !(p->calls[i].kind == ALLOC && p->calls[i].buffer == c->buffer); i--)
         for (int n = 0; n < p->calls[i].node_count; n++)
-            if (touches(&p->calls[i].nodes[n], c->buffer) && !op_ended(p, state, p->calls[i].nodes[n].op) &&
+            if (touches(&p->calls[i].nodes[n], c->buffer) && !op_has(p, state, p->calls[i].nodes[n].op, 2) &&
                 p->calls[i].nodes[n].op > p->in_use[call])
                 p->in_use[call] = p->calls[i].nodes[n].op;
 }
@@ -352,7 +223,9 @@ static inline uint32_t go_through(struct program *p)
 
     memset(&start, 0, sizeof start);
     memset(p->late, 0, sizeof p->late);
+    memset(p->early, 0, sizeof p->early);
     memset(p->in_use, 0xff, sizeof p->in_use);
+    p->ends = false;
     write_down_needs(p);
     add_state(&states, &start);
     for (uint32_t i = 0; i < states.count; i++) {
@@ -364,6 +237,7 @@ static inline uint32_t go_through(struct program *p)
             step_stream(p, &states, &state, stream);
         for (int i = 0; i < p->call_count; i++)
             look_at_free(p, &state, i);
+        p->ends |= is_end(p, &state);
     }
     count = states.count;
     free(states.list);
@@ -371,57 +245,112 @@ static inline uint32_t go_through(struct program *p)
     return count;
 }
 
-/* One race: by the later operation and its buffer. */
+/* One race: by the later operation and its buffer; BUFFERS: by address. */
 struct told {
     int first, second, buffer;
 };
 
+/* Operations as they are asked for, but behind those that have to start first: of those left that may, the first one. */
+static inline void order_of(const struct program *p, const struct node *nodes[OPS])
+{
+    const struct node *by_op[OPS] = { NULL };
+    bool placed[OPS] = { false };
+
+    for (int i = 0; i < p->call_count; i++)
+        for (int n = 0; n < p->calls[i].node_count; n++)
+            by_op[p->calls[i].nodes[n].op] = &p->calls[i].nodes[n];
+    for (int at = 0; at < p->op_count; at++) {
+        int next = -1;
+
+        for (int op = 0; op < p->op_count && next < 0; op++) {
+            bool may = !placed[op];
+
+            for (int other = 0; other < p->op_count && may; other++)
+                may = other == op || placed[other] || p->early[op][other];
+            next = may ? op : -1;
+        }
+        placed[next] = true;
+        nodes[at] = by_op[next];
+    }
+}
+
+/* Who last wrote and since then read each byte, in which order. */
+struct bytes {
+    int written[BYTES], place[OPS];
+    bool read[BYTES][OPS];
+};
+
+static inline void worse(const struct bytes *bytes, int *worst, int op)
+{
+    if (*worst < 0 || bytes->place[op] > bytes->place[*worst])
+        *worst = op;
+}
+
+static inline void touch_byte(const struct program *p, struct bytes *bytes, const struct node *node, int byte,
+                              bool writes, int *worst)
+{
+    int reads = 0, written = bytes->written[byte];
+
+    for (int op = 0; writes && op < OPS; op++) {
+        reads += bytes->read[byte][op];
+        if (bytes->read[byte][op] && p->late[node->op][op])
+            worse(bytes, worst, op);
+    }
+    if (reads == 0 && written >= 0 && p->late[node->op][written])
+        worse(bytes, worst, written);
+    if (!writes) {
+        bytes->read[byte][node->op] = true;
+        return;
+    }
+    bytes->written[byte] = node->op;
+    memset(bytes->read[byte], 0, sizeof bytes->read[byte]);
+}
+
+static inline int touch_all(const struct program *p, struct bytes *bytes, const struct node *node, bool addressed,
+                            struct told *told)
+{
+    int last[BUFFERS + 1], count = 0;
+    bool mine[BYTES] = { false };
+
+    memset(last, 0xff, sizeof last);
+    for (int pass = 0; pass < 2; pass++)
+        for (int t = 0; t < node->touch_count; t++) {
+            const struct touch *touch = &node->touches[t];
+            int from = buffer_place[touch->buffer] + touch->offset;
+
+            for (int byte = from; byte < from + touch->bytes; byte++)
+                if (touch->writes == (pass == 0) && !mine[byte]) {
+                    touch_byte(p, bytes, node, byte, touch->writes, &last[addressed ? BUFFERS : touch->buffer]);
+                    mine[byte] = touch->writes;
+                }
+        }
+    for (int b = 0; b <= BUFFERS; b++)
+        if (last[b] >= 0)
+            told[count++] = (struct told){ last[b], node->op, b };
+    return count;
+}
+
+static inline bool is_addressed(const struct program *p, const struct node *node)
+{
+    for (int i = 0; i < p->call_count; i++)
+        if (node == &p->calls[i].nodes[0])
+            return p->calls[i].addressed;
+    return false;
+}
+
 /* The rule of counting, a byte at a time. */
 static inline int races_of(const struct program *p, struct told *told)
 {
-    int written[BYTES], count = 0;
-    bool read[BYTES][OPS] = { { false } };
+    const struct node *nodes[OPS];
+    struct bytes bytes;
+    int count = 0;
 
-    memset(written, 0xff, sizeof written);
-    for (int i = 0; i < p->call_count; i++) {
-        for (int n = 0; n < p->calls[i].node_count; n++) {
-            const struct node *node = &p->calls[i].nodes[n];
-            bool mine[BYTES] = { false };
-            int last[BUFFERS];
-
-            memset(last, 0xff, sizeof last);
-            for (int pass = 0; pass < 2; pass++) {
-                for (int t = 0; t < node->touch_count; t++) {
-                    const struct touch *touch = &node->touches[t];
-
-                    for (int byte = place_of(touch->buffer) + touch->offset, left = touch->bytes; left > 0;
-                         byte++, left--) {
-                        int *worst = &last[touch->buffer], reads = 0;
-
-                        if (touch->writes != (pass == 0) || mine[byte])
-                            continue;
-                        for (int op = 0; touch->writes && op < OPS; op++) {
-                            reads += read[byte][op];
-                            if (read[byte][op] && p->late[node->op][op] && op > *worst)
-                                *worst = op;
-                        }
-                        if (reads == 0 && written[byte] >= 0 && p->late[node->op][written[byte]] &&
-                            written[byte] > *worst)
-                            *worst = written[byte];
-                        if (touch->writes) {
-                            written[byte] = node->op;
-                            mine[byte] = true;
-                            memset(read[byte], 0, sizeof read[byte]);
-                        } else {
-                            read[byte][node->op] = true;
-                        }
-                    }
-                }
-            }
-            for (int b = 0; b < BUFFERS; b++)
-                if (last[b] >= 0)
-                    told[count++] = (struct told){ last[b], node->op, b };
-        }
+    memset(&bytes, 0, sizeof bytes);
+    memset(bytes.written, 0xff, sizeof bytes.written);
+    order_of(p, nodes);
+    for (int i = 0; i < p->op_count; i++) {
+        bytes.place[nodes[i]->op] = i;
+        count += touch_all(p, &bytes, nodes[i], is_addressed(p, nodes[i]), told + count);
     }
     return count;
 }
