@@ -126,6 +126,7 @@ static int check(const struct gt_workload *workload, const char *path, struct gt
 
 static void open_refs(struct gt_jsonl *jsonl)
 {
+    jsonl->defaults = gt_refs_new();
     jsonl->gpus = gt_refs_new();
     jsonl->streams = gt_refs_new();
     jsonl->threads = gt_refs_new();
@@ -139,6 +140,7 @@ static void open_refs(struct gt_jsonl *jsonl)
 
 static void close_refs(struct gt_jsonl *jsonl)
 {
+    gt_refs_free(jsonl->defaults);
     gt_refs_free(jsonl->gpus);
     gt_refs_free(jsonl->streams);
     gt_refs_free(jsonl->threads);

@@ -417,6 +417,7 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->most_pieces = raw->most_pieces;
     call->held_ps = raw->held;
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
+    jsonl->process = workload->threads[call->thread].process;
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)
         call->name = gt_name(workload, raw->name->text, raw->name->length);
     if (raw->executable != NULL && raw->executable->type != GT_JSON_NULL)

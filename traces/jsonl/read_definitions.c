@@ -1,6 +1,8 @@
 /* Definitions: streams, events, threads and GPUs; what they are when nobody defines them. */
 #include "traces/jsonl/reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,27 +175,54 @@ int gt_jsonl_stream(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     return 0;
 }
 
+/* Each process has a legacy default stream of its own, `first` being that of the process that spoke of stream 0 first. */
+static uint32_t default_stream(struct gt_jsonl *jsonl, uint32_t first)
+{
+    char text[32];
+    struct gt_json_token process = { .type = GT_JSON_STRING, .text = text };
+    bool known = gt_refs_find(jsonl->defaults, &stream_zero, NULL) != GT_NONE;
+    struct gt_stream copy = jsonl->workload->streams[first];
+    uint32_t index;
+
+    if (!(copy.flags & GT_STREAM_LEGACY_DEFAULT))
+        return first;
+    process.length = (size_t)snprintf(text, sizeof text, "%" PRIu64, jsonl->process);
+    index = gt_refs_find(jsonl->defaults, &process, NULL);
+    if (index != GT_NONE)
+        return index;
+    index = known ? gt_workload_add_stream(jsonl->workload) : first;
+    if (known)
+        jsonl->workload->streams[index] = copy;
+    else
+        gt_refs_add(jsonl->defaults, &stream_zero, first, jsonl->line_number);
+    gt_refs_add(jsonl->defaults, &process, index, jsonl->line_number);
+    return index;
+}
+
 uint32_t gt_jsonl_use_stream(struct gt_jsonl *jsonl, const struct gt_json_token *ref)
 {
     const struct gt_json_token *key;
     struct gt_stream *stream;
     uint32_t index, gpu = 0;
+    bool zero;
 
     if (ref->type == GT_JSON_NULL)
         return GT_NONE;
     key = stream_key(ref);
+    zero = key->type == GT_JSON_NUMBER && usual_id(key, 1) == 0;
     index = gt_refs_find(jsonl->streams, key, NULL);
     if (index != GT_NONE)
-        return index;
+        return zero ? default_stream(jsonl, index) : index;
     gt_jsonl_use_gpu(jsonl, &gpu_zero, &gpu, NULL);
     index = add_stream(jsonl, key);
     stream = &jsonl->workload->streams[index];
     stream->gpu = gpu;
     stream->id = usual_id(key, index);
     stream->name = usual_name(jsonl, ref);
-    if (key->type == GT_JSON_NUMBER && stream->id == 0)
-        stream->flags = GT_STREAM_LEGACY_DEFAULT;
-    return index;
+    if (!zero)
+        return index;
+    stream->flags = GT_STREAM_LEGACY_DEFAULT;
+    return default_stream(jsonl, index);
 }
 
 int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)

@@ -16,6 +16,8 @@ struct gt_jsonl {
     uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
     uint32_t *range_calls;  /* of each range: how many calls its line says it holds; GT_NONE where it does not say */
     uint32_t range_room;
+    uint64_t process;         /* of the call that is read */
+    struct gt_refs *defaults; /* stream 0 of each process but that which spoke of it first: by the process's number */
     struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs, *task_graphs, *groups;
     struct gt_jsonl_graph *graphs; /* of each task graph of the workload (task_lines.h) */
     uint32_t graph_count, graph_room;

@@ -15,10 +15,21 @@ char *gt_check_place_text(const struct gt_workload *w, gt_call_index call)
                                     : gt_format("call %" PRIu32, call);
 }
 
+/* Has another GPU a legacy default stream, too? */
+static bool defaults_elsewhere(const struct gt_workload *w, gt_gpu_index gpu)
+{
+    for (gt_stream_index i = 0; i < w->stream_count; i++)
+        if (w->streams[i].flags & GT_STREAM_LEGACY_DEFAULT && w->streams[i].gpu != gpu)
+            return true;
+    return false;
+}
+
 char *gt_check_stream_text(const struct gt_workload *w, gt_stream_index index)
 {
     const struct gt_stream *stream = &w->streams[index];
 
+    if (stream->flags & GT_STREAM_LEGACY_DEFAULT && defaults_elsewhere(w, stream->gpu))
+        return gt_format("default_stream_of_gpu_%" PRIu32, w->gpus[stream->gpu].id);
     if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
         return gt_strdup("default_stream");
     if (stream->name != GT_NONE)
@@ -40,20 +51,35 @@ static bool in_graph(const struct gt_workload *w, gt_op_index op)
     return w->calls[w->ops[op].call].kind == GT_CALL_GRAPH_LAUNCH;
 }
 
+static uint64_t process_of(const struct gt_workload *w, gt_op_index op)
+{
+    return w->threads[w->calls[w->ops[op].call].thread].process;
+}
+
+static bool other_processes(const struct gt_workload *w)
+{
+    for (gt_thread_index i = 1; i < w->thread_count; i++)
+        if (w->threads[i].process != w->threads[0].process)
+            return true;
+    return false;
+}
+
 char *gt_check_op_text(const struct gt_workload *w, gt_op_index index)
 {
     const struct gt_op *op = &w->ops[index];
     char *name = op_name(w, op), *place = gt_check_place_text(w, op->call),
          *stream = gt_check_stream_text(w, op->stream), *text;
+    char *process = other_processes(w) ? gt_format(", process %" PRIu64, process_of(w, index)) : gt_strdup("");
 
     if (in_graph(w, index))
-        text = gt_format("%s (%s, node %" PRIu32 ", stream %s)", name, place, index - w->calls[op->call].first_op,
-                         stream);
+        text = gt_format("%s (%s, node %" PRIu32 ", stream %s%s)", name, place, index - w->calls[op->call].first_op,
+                         stream, process);
     else
-        text = gt_format("%s (%s, stream %s)", name, place, stream);
+        text = gt_format("%s (%s, stream %s%s)", name, place, stream, process);
     free(name);
     free(place);
     free(stream);
+    free(process);
     return text;
 }
 
@@ -147,6 +173,10 @@ char *gt_check_fix_text(const struct gt_workload *w, const struct gt_race *race)
                          race->second - w->calls[w->ops[race->second].call].first_op);
     else if (freed_too_early(w, race))
         text = early_free_fix(w, race, &parts);
+    else if (process_of(w, race->first) != process_of(w, race->second))
+        text = gt_format("before %s: an event that both processes have (cudaIpcGetEventHandle), recorded in %s behind "
+                         "%s, that %s waits for",
+                         parts.second_place, parts.from, parts.first_place, parts.to);
     else
         text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s behind %s that %s waits for",
                          parts.second_place, parts.to, parts.from, parts.from, parts.first_place, parts.to);
