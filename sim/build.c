@@ -38,14 +38,18 @@ static void build_threads(struct gt_machine *m)
     free(at);
 }
 
+/* Equal contexts of two processes are two; a stream that nobody uses is in whichever there is. */
 static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream, uint64_t process)
 {
     struct gt_context_state *context;
 
     for (uint32_t i = 0; i < m->context_count; i++) {
-        if (m->contexts[i].gpu == stream->gpu && m->contexts[i].id == stream->context &&
-            m->contexts[i].process == process)
-            return i;
+        context = &m->contexts[i];
+        if (context->gpu != stream->gpu || context->id != stream->context ||
+            (context->process != process && context->process != GT_PROCESS_NONE && process != GT_PROCESS_NONE))
+            continue;
+        context->process = context->process == GT_PROCESS_NONE ? process : context->process;
+        return i;
     }
     m->contexts = gt_realloc(m->contexts, m->context_count + 1ull, sizeof *m->contexts);
     context = &m->contexts[m->context_count];
@@ -60,7 +64,7 @@ static void join_context(struct gt_machine *m, gt_stream_index stream)
     const struct gt_stream_state *state = &m->streams[stream];
     struct gt_context_state *context = &m->contexts[state->context];
 
-    if (state->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE)
+    if (state->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE && state->process != GT_PROCESS_NONE)
         context->null_stream = stream;
 }
 

@@ -5,7 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base \
     tests/unit/calibrate \
-    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_wide tests/unit/schema \
+    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_several tests/unit/check_wide tests/unit/schema \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
@@ -150,6 +150,7 @@ tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_wide_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_check_several_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
@@ -173,7 +174,7 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_write.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
+    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \

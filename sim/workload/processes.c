@@ -62,17 +62,22 @@ static void use_streams(const struct gt_workload *w, bool made_up, uint64_t *pro
     }
 }
 
-/* Of the streams that nobody is known to use, those in a context that somebody does are of that process; those alone of
- * which calls were made up, or all. */
-static void join_contexts(const struct gt_workload *w, bool made_up, uint64_t *processes)
+static uint64_t *no_processes(const struct gt_workload *w)
+{
+    uint64_t *processes = gt_realloc(NULL, w->stream_count + 1ull, sizeof *processes);
+
+    memset(processes, 0xff, (w->stream_count + 1ull) * sizeof *processes); /* GT_PROCESS_NONE */
+    return processes;
+}
+
+/* Streams that calls alone use which were made up are of the process whose context they are in. */
+static void join_contexts(const struct gt_workload *w, uint64_t *processes)
 {
     gt_stream_index *known = gt_realloc(NULL, w->stream_count + 1ull, sizeof *known); /* one a context */
-    uint64_t *users = gt_realloc(NULL, w->stream_count + 1ull, sizeof *users);
+    uint64_t *users = no_processes(w);
     uint32_t count = 0;
 
-    memset(users, 0xff, (w->stream_count + 1ull) * sizeof *users); /* GT_PROCESS_NONE */
-    if (made_up)
-        use_streams(w, true, users);
+    use_streams(w, true, users);
     for (int pass = 0; pass < 2; pass++)
         for (gt_stream_index i = 0; i < w->stream_count; i++) {
             uint32_t at = 0;
@@ -82,7 +87,7 @@ static void join_contexts(const struct gt_workload *w, bool made_up, uint64_t *p
             while (at < count && (w->streams[known[at]].gpu != w->streams[i].gpu ||
                                   w->streams[known[at]].context != w->streams[i].context))
                 at++;
-            if (pass == 1 && at < count && (!made_up || users[i] != GT_PROCESS_NONE))
+            if (pass == 1 && at < count && users[i] != GT_PROCESS_NONE)
                 processes[i] = processes[known[at]];
             else if (pass == 0 && at == count)
                 known[count++] = i;
@@ -93,13 +98,10 @@ static void join_contexts(const struct gt_workload *w, bool made_up, uint64_t *p
 
 uint64_t *gt_stream_processes(const struct gt_workload *w)
 {
-    uint64_t *processes = gt_realloc(NULL, w->stream_count + 1ull, sizeof *processes);
+    uint64_t *processes = no_processes(w);
 
-    memset(processes, 0xff, (w->stream_count + 1ull) * sizeof *processes); /* GT_PROCESS_NONE */
     use_streams(w, false, processes);
-    join_contexts(w, true, processes);
+    join_contexts(w, processes);
     use_streams(w, true, processes);
-    if (gt_process_count(w) == 1)
-        join_contexts(w, false, processes);
     return processes;
 }

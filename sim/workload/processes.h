@@ -7,8 +7,7 @@
 /* By thread: the first thread of its process, which thus stands for it; one more behind the last.  Malloced. */
 uint32_t *gt_thread_processes(const struct gt_workload *workload);
 /* By stream: the process that uses it first, be it only for a record or a wait; where calls alone do that an importer made
- * up, that of the first stream in its context that others use.  A stream that nobody uses is of the one process that there
- * is; of several it is of GT_PROCESS_NONE.  Malloced. */
+ * up, that of the first stream in its context that others use.  GT_PROCESS_NONE: nobody uses it.  Malloced. */
 #define GT_PROCESS_NONE UINT64_MAX
 uint64_t *gt_stream_processes(const struct gt_workload *workload);
 /* How many processes have threads. */

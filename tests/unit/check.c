@@ -9,32 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/check/check.h"
-#include "validate/random/draw.h"
-
-#define HEADER "{\"gridtide\":1}\n{\"kernel\":\"k\",\"block_us\":1}\n"
-
-static struct gt_check check_text(const char *text)
-{
-    struct gt_error error = { "" };
-    struct gt_workload *w = gt_draw_read(text, &error);
-    struct gt_check check;
-
-    if (w == NULL)
-        fail_msg("%s\n%s", error.text, text);
-    gt_check_run(&check, w);
-    gt_workload_free(w);
-    return check;
-}
-
-static uint32_t races_in(const char *text)
-{
-    struct gt_check check = check_text(text);
-    uint32_t count = check.certain.count;
-
-    gt_check_free(&check);
-    return count;
-}
+#include "tests/unit/check_text.h"
 
 /* One call by its short form, whose words a point separates: R.s1.t reads, W writes, B does both; rec.s1.e, wait.s1.e,
  * new.e makes an event anew; sync.s1, esync.e, dsync. */
@@ -184,11 +159,6 @@ static void the_last_unordered_read_is_told(void **state)
     gt_check_free(&check);
     free(text);
 }
-
-#define SIDE                                                                                                    \
-    HEADER "{\"stream\":\"a\",\"flags\":[\"non_blocking\"]}\n{\"stream\":\"b\",\"flags\":[\"non_blocking\"]}\n" \
-           "{\"stream\":\"c\"}\n{\"stream\":\"d\"}\n"
-#define LAUNCH(stream, what) "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":" stream "," what "}\n"
 
 /* Halves of a buffer may be written side by side; by addresses 100 to 200 and 150 to 250 meet. */
 static void bytes_count_not_buffers(void **state)

@@ -8,27 +8,7 @@
 
 #include <stdio.h>
 
-#include "sim/check/check.h"
-#include "validate/random/draw.h"
-
-static struct gt_check check_text(const char *text)
-{
-    struct gt_error error = { "" };
-    struct gt_workload *w = gt_draw_read(text, &error);
-    struct gt_check check;
-
-    if (w == NULL)
-        fail_msg("%s\n%s", error.text, text);
-    gt_check_run(&check, w);
-    gt_workload_free(w);
-    return check;
-}
-
-#define HEADER "{\"gridtide\":1}\n{\"kernel\":\"k\",\"block_us\":1}\n"
-#define SIDE                                                                                                    \
-    HEADER "{\"stream\":\"a\",\"flags\":[\"non_blocking\"]}\n{\"stream\":\"b\",\"flags\":[\"non_blocking\"]}\n" \
-           "{\"stream\":\"c\"}\n{\"stream\":\"d\"}\n"
-#define LAUNCH(stream, what) "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":" stream "," what "}\n"
+#include "tests/unit/check_text.h"
 
 /* Launched at LAUNCHED us (call of 2 us), run from START to START + LENGTH. */
 #define MEASURED(stream, launched, start, length, touches)                                   \
