@@ -64,7 +64,8 @@ static void join_context(struct gt_machine *m, gt_stream_index stream)
     const struct gt_stream_state *state = &m->streams[stream];
     struct gt_context_state *context = &m->contexts[state->context];
 
-    if (state->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE && state->process != GT_PROCESS_NONE)
+    if (state->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE &&
+        state->process != GT_PROCESS_NONE)
         context->null_stream = stream;
 }
 

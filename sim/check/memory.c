@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
@@ -18,7 +17,7 @@ struct gt_memory_map {
     uint32_t *order;    /* buffers with an address, by process, memory and address */
     uint32_t order_count;
     uint32_t *processes; /* gt_thread_processes() */
-    uint32_t unknown;    /* the first space of memory that no buffer is known of: one a process, by its first thread */
+    uint32_t unknown; /* the first space of memory that no buffer is known of: one a process, by its first thread */
 };
 
 /* Memory that an address is of: the host's, or a GPU's. */
@@ -50,7 +49,8 @@ static int compare_places(const struct place *a, const struct place *b)
 
 static int by_place(const void *left, const void *right, void *map)
 {
-    struct place a = place_of(map, *(const gt_buffer_index *)left), b = place_of(map, *(const gt_buffer_index *)right);
+    struct place a = place_of(map, *(const gt_buffer_index *)left),
+                 b = place_of(map, *(const gt_buffer_index *)right);
 
     return compare_places(&a, &b);
 }
@@ -216,7 +216,8 @@ static uint32_t space_at(const struct gt_memory_map *map, struct place at)
 
 /* What no buffer of a GPU has may be another GPU's, or the host's (mapped, managed): a process's addresses are all different.
  * Memory without a buffer is all together, a process's. */
-static uint32_t space_of_access(const struct gt_memory_map *map, const struct gt_op *op, bool writes, uint64_t address)
+static uint32_t space_of_access(const struct gt_memory_map *map, const struct gt_op *op, bool writes,
+                                uint64_t address)
 {
     struct place at = { map->processes[map->w->calls[op->call].thread], side_of_access(map->w, op, writes), address };
     uint32_t space = space_at(map, at), sides = at.side == 0 ? 0 : 1 + map->w->gpu_count;

@@ -13,8 +13,8 @@ const char *const gt_misuse_kind_names[GT_MISUSE_KINDS] = {
 };
 
 struct watched {
-    bool in_streams;     /* it is freed in a stream's order somewhere */
-    gt_op_index *users;  /* then: but for those that come before others of them */
+    bool in_streams;    /* it is freed in a stream's order somewhere */
+    gt_op_index *users; /* then: but for those that come before others of them */
     uint32_t user_count, user_room;
     gt_call_index freed;     /* the last free that the walk has come to; GT_NONE */
     struct gt_misuse in_use; /* of that one: its misuse; op GT_NONE: none */
@@ -63,8 +63,8 @@ static void use_by_call(struct gt_misuse_watch *watch, struct called *called, gt
             buffer->told == index)
             continue;
         buffer->told = index;
-        tell(watch->found, (struct gt_misuse){ access->buffer, buffer->freed, GT_NONE, index,
-                                               GT_MISUSE_USE_AFTER_FREE, true });
+        tell(watch->found,
+             (struct gt_misuse){ access->buffer, buffer->freed, GT_NONE, index, GT_MISUSE_USE_AFTER_FREE, true });
     }
 }
 
@@ -79,8 +79,7 @@ static void free_by_call(struct gt_misuse_watch *watch, struct called *called, g
     if (watch->w->calls[call].stream != GT_NONE)
         watch->buffers[index].in_streams = true;
     if (buffer->freed != GT_NONE) {
-        tell(watch->found,
-             (struct gt_misuse){ index, buffer->freed, call, GT_NONE, GT_MISUSE_DOUBLE_FREE, true });
+        tell(watch->found, (struct gt_misuse){ index, buffer->freed, call, GT_NONE, GT_MISUSE_DOUBLE_FREE, true });
         return;
     }
     watch->had[call] = buffer->had;
@@ -192,8 +191,7 @@ static void note_in_use(struct gt_misuse_watch *watch, gt_buffer_index index, gt
     bool async = strstr(name_of(watch->w, buffer->freed), "FreeAsync") != NULL;
 
     if (buffer->in_use.op == GT_NONE || op > buffer->in_use.op)
-        buffer->in_use =
-            (struct gt_misuse){ index, buffer->freed, GT_NONE, op, GT_MISUSE_FREE_IN_USE, async };
+        buffer->in_use = (struct gt_misuse){ index, buffer->freed, GT_NONE, op, GT_MISUSE_FREE_IN_USE, async };
 }
 
 void gt_misuse_use(struct gt_misuse_watch *watch, gt_op_index op, gt_buffer_index index, const struct gt_line *line)

@@ -115,8 +115,7 @@ void gt_order_op(struct gt_order *order, gt_op_index index, gt_step_index step)
     }
     if (order->guesses != NULL && order->guesses[index] != GT_NONE)
         gt_steps_order(&order->steps, order->ended[order->guesses[index]], step);
-    order->ended[index] =
-        gt_collective_kernel(order->w, index) != NULL ? gt_order_part(order, index, step) : step;
+    order->ended[index] = gt_collective_kernel(order->w, index) != NULL ? gt_order_part(order, index, step) : step;
 }
 
 /* As gt_call_waits_for_end() has it, without a device: what is copied in from pageable memory may be staged. */

@@ -10,8 +10,8 @@ struct gt_order_context { /* of a process, on a GPU */
     uint32_t id;
     uint64_t process;
     gt_stream_index null_stream; /* its legacy default stream; GT_NONE */
-    gt_step_index foreign;       /* a copy in another GPU's legacy default stream that holds this one's too; GT_NONE */
-    gt_stream_index *asked;      /* blocking streams asked for something since either was last */
+    gt_step_index foreign;  /* a copy in another GPU's legacy default stream that holds this one's too; GT_NONE */
+    gt_stream_index *asked; /* blocking streams asked for something since either was last */
     uint32_t asked_count, asked_room;
 };
 

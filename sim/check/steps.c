@@ -177,7 +177,9 @@ static void happen(struct walk *walk, gt_step_index index)
 /* One less to wait for. */
 static void let_go(struct walk *walk, gt_step_index step)
 {
-    if (--walk->left[step] == 0 && step < walk->at && !walk->done[step])
+    bool passed_over = step < walk->at && !walk->done[step];
+
+    if (--walk->left[step] == 0 && passed_over)
         gt_heap_push(&walk->freed, (struct gt_heap_event){ .time_ps = step, .subject = step });
 }
 

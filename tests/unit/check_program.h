@@ -63,12 +63,12 @@ struct node { /* an operation */
 struct call {
     enum call_kind kind;
     int thread, stream, event, buffer;
-    int executable;         /* GRAPH: 0 none, else which of its process */
-    int meeting;            /* PART: which */
-    bool addressed;         /* PEER: says by addresses what it touches */
+    int executable;              /* GRAPH: 0 none, else which of its process */
+    int meeting;                 /* PART: which */
+    bool addressed;              /* PEER: says by addresses what it touches */
     bool from_peer, synchronous; /* PEER */
-    bool plain;             /* ALLOC, FREE: without a stream; DEVICE_SYNC: of a GPU */
-    int start, end;         /* recorded, where the program is */
+    bool plain;                  /* ALLOC, FREE: without a stream; DEVICE_SYNC: of a GPU */
+    int start, end;              /* recorded, where the program is */
     struct node nodes[NODES];
     int node_count;
     /* What the rules make of it. */
@@ -90,8 +90,8 @@ struct program {
     int buffer_process[BUFFERS], buffer_gpu[BUFFERS];
     enum meeting_kind meetings[MEETINGS];
     int gpu_count, process_count;
-    bool recorded;        /* calls have times */
-    bool ranks;           /* of many collectives */
+    bool recorded; /* calls have times */
+    bool ranks;    /* of many collectives */
     /* Where to find things: calls by thread and number, by stream and command; -1. */
     int call_of[THREADS][CALLS + 1], head_of[STREAMS][CALLS + 1], op_call[OPS], op_node[OPS];
     int in_use[CALLS];    /* FREE: the last operation that may go on when the memory is given back; -1 */
@@ -292,8 +292,8 @@ static inline void write_down_needs(struct program *p)
             command_needs(&r, c, i);
         host_needs(&r, c, i);
         for (int j = 0; j < i && p->recorded; j++)
-            c->behind[j] |= p->thread_process[p->calls[j].thread] == p->thread_process[c->thread] &&
-                            p->calls[j].end <= c->start;
+            c->behind[j] |=
+                p->thread_process[p->calls[j].thread] == p->thread_process[c->thread] && p->calls[j].end <= c->start;
     }
 }
 

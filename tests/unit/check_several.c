@@ -11,16 +11,16 @@
 #include "tests/unit/check_text.h"
 
 /* Streams: a and c of GPU 0, b and d of GPU 1; c and d are non-blocking; 0 is GPU 0's legacy default one. */
-#define TWO                                                                              \
-    HEADER "{\"gpu\":0}\n{\"gpu\":1}\n{\"stream\":\"a\",\"gpu\":0}\n"                    \
-           "{\"stream\":\"b\",\"gpu\":1}\n"                                              \
-           "{\"stream\":\"c\",\"gpu\":0,\"flags\":[\"non_blocking\"]}\n"                 \
-           "{\"stream\":\"d\",\"gpu\":1,\"flags\":[\"non_blocking\"]}\n"                 \
-           "{\"stream\":\"far\",\"gpu\":1,\"flags\":[\"legacy_default\"]}\n"             \
-           "{\"group\":\"g\",\"gpus\":[0,1]}\n"                                          \
+#define TWO                                                                                   \
+    HEADER "{\"gpu\":0}\n{\"gpu\":1}\n{\"stream\":\"a\",\"gpu\":0}\n"                         \
+           "{\"stream\":\"b\",\"gpu\":1}\n"                                                   \
+           "{\"stream\":\"c\",\"gpu\":0,\"flags\":[\"non_blocking\"]}\n"                      \
+           "{\"stream\":\"d\",\"gpu\":1,\"flags\":[\"non_blocking\"]}\n"                      \
+           "{\"stream\":\"far\",\"gpu\":1,\"flags\":[\"legacy_default\"]}\n"                  \
+           "{\"group\":\"g\",\"gpus\":[0,1]}\n"                                               \
            "{\"kernel\":\"sum\",\"collective\":\"all_reduce\",\"group\":\"g\",\"bytes\":8}\n" \
            "{\"kernel\":\"from0\",\"collective\":\"broadcast\",\"root\":0,\"group\":\"g\",\"bytes\":8}\n"
-#define PART(kernel, stream)   "{\"call\":\"launch\",\"kernel\":\"" kernel "\",\"stream\":\"" stream "\"}\n"
+#define PART(kernel, stream) "{\"call\":\"launch\",\"kernel\":\"" kernel "\",\"stream\":\"" stream "\"}\n"
 #define PEER_COPY(stream, more) \
     "{\"call\":\"copy\",\"direction\":\"p2p\",\"bytes\":8,\"peer_gpu\":1,\"stream\":" stream more "}\n"
 
@@ -44,17 +44,36 @@ static void a_collective_orders_ranks_in_any_line_order(void **state)
         races_in(TWO PART("sum", "a") "{\"call\":\"event_record\",\"event\":\"e\",\"stream\":\"a\"}\n"
                                       "{\"call\":\"event_wait\",\"event\":\"e\",\"stream\":\"c\"}\n" LAUNCH(
                                           "\"c\"", "\"reads\":[\"x\"]") LAUNCH("\"b\"", "\"writes\":[\"x\"]")
-                     PART("sum", "b")),
+                                          PART("sum", "b")),
         0);
+}
+
+/* Of three ranks a broadcast's others have what its root did, not what each other did. */
+static void of_three_ranks_each_has_what_it_gets(void **state)
+{
+#define THREE                                                                                                    \
+    HEADER "{\"gpu\":0}\n{\"gpu\":1}\n{\"gpu\":2}\n{\"stream\":\"a\",\"gpu\":0}\n{\"stream\":\"b\",\"gpu\":1}\n" \
+           "{\"stream\":\"c\",\"gpu\":2}\n{\"group\":\"g\",\"gpus\":[0,1,2]}\n"                                  \
+           "{\"kernel\":\"sum\",\"collective\":\"all_reduce\",\"group\":\"g\",\"bytes\":8}\n"                    \
+           "{\"kernel\":\"from1\",\"collective\":\"broadcast\",\"root\":1,\"group\":\"g\",\"bytes\":8}\n"        \
+           "{\"kernel\":\"to1\",\"collective\":\"reduce\",\"root\":1,\"group\":\"g\",\"bytes\":8}\n"
+#define ROUND(kernel, stream) \
+    PART(kernel, "c")         \
+    LAUNCH("\"c\"", "\"reads\":[\"x\"]") LAUNCH(stream, "\"writes\":[\"x\"]") PART(kernel, "a") PART(kernel, "b")
+    (void)state;
+    assert_int_equal(races_in(THREE ROUND("from1", "\"b\"")), 0);
+    assert_int_equal(races_in(THREE ROUND("from1", "\"a\"")), 1);
+    assert_int_equal(races_in(THREE ROUND("to1", "\"b\"")), 1);
+    assert_int_equal(races_in(THREE ROUND("sum", "\"a\"")), 0);
+    assert_int_equal(races_in(THREE ROUND("sum", "\"b\"")), 0);
 }
 
 /* x is written by rank 1, read by rank 0 behind the collective, then written by somebody who only knows of rank 1's: the
  * last access is rank 0's, though it stands first. */
 static void the_last_access_is_the_one_that_comes_last(void **state)
 {
-    struct gt_check check = check_text(
-        TWO PART("sum", "a") LAUNCH("\"a\"", "\"reads\":[\"x\"]") LAUNCH("\"b\"", "\"writes\":[\"x\"]")
-            PART("sum", "b") LAUNCH("\"b\"", "\"writes\":[\"x\"]"));
+    struct gt_check check = check_text(TWO PART("sum", "a") LAUNCH("\"a\"", "\"reads\":[\"x\"]") LAUNCH(
+        "\"b\"", "\"writes\":[\"x\"]") PART("sum", "b") LAUNCH("\"b\"", "\"writes\":[\"x\"]"));
 
     (void)state;
     assert_int_equal(check.certain.count, 1);
@@ -67,8 +86,9 @@ static void the_last_access_is_the_one_that_comes_last(void **state)
 /* What a rank gets in a graph is there for the node behind it, not for one beside it. */
 static void collectives_in_graphs_order_their_nodes(void **state)
 {
-#define IN_GRAPH(after)                                                                                    \
-    "{\"call\":\"graph_launch\",\"stream\":\"a\",\"nodes\":[{\"kernel\":\"sum\"},{\"kernel\":\"k\",\"reads\":[\"x\"]," \
+#define IN_GRAPH(after)                                                                                         \
+    "{\"call\":\"graph_launch\",\"stream\":\"a\",\"nodes\":[{\"kernel\":\"sum\"},{\"kernel\":\"k\",\"reads\":[" \
+    "\"x\"],"                                                                                                   \
     "\"after\":[0]},{\"kernel\":\"k\",\"reads\":[\"y\"],\"after\":" after "}]}\n"
     (void)state;
     assert_int_equal(races_in(TWO IN_GRAPH("[0]") LAUNCH("\"b\"", "\"writes\":[\"x\",\"y\"]") PART("sum", "b")), 0);
@@ -95,21 +115,22 @@ static void a_copy_in_a_default_stream_holds_both_gpus(void **state)
                                   LAUNCH("\"far\"", "\"reads\":[\"x\"]") LAUNCH("\"a\"", "\"reads\":[\"x\"]")),
                      0);
     assert_int_equal(races_in(TWO PEER_COPY("0", ",\"writes\":[\"x\"]") LAUNCH("\"d\"", "\"reads\":[\"x\"]")), 1);
-    assert_int_equal(races_in(TWO PEER_COPY("\"a\"", ",\"writes\":[\"x\"]") LAUNCH("\"far\"", "\"reads\":[\"x\"]")), 1);
+    assert_int_equal(races_in(TWO PEER_COPY("\"a\"", ",\"writes\":[\"x\"]") LAUNCH("\"far\"", "\"reads\":[\"x\"]")),
+                     1);
     assert_int_equal(races_in(TWO LAUNCH("0", "\"writes\":[\"x\"]") LAUNCH("\"b\"", "\"reads\":[\"x\"]")), 1);
     /* a kernel of GPU 1 is known to GPU 0's streams through the copy alone */
-    assert_int_equal(races_in(TWO LAUNCH("\"b\"", "\"writes\":[\"x\"]") PEER_COPY("0", "")
-                                  LAUNCH("\"a\"", "\"reads\":[\"x\"]")),
-                     0);
+    assert_int_equal(
+        races_in(TWO LAUNCH("\"b\"", "\"writes\":[\"x\"]") PEER_COPY("0", "") LAUNCH("\"a\"", "\"reads\":[\"x\"]")),
+        0);
 }
 
 /* cudaMemcpyPeer "is asynchronous with respect to the host" (CUDA Runtime API). */
 static void copies_between_gpus_are_not_waited_for(void **state)
 {
     (void)state;
-    assert_int_equal(races_in(TWO PEER_COPY("0", ",\"synchronous\":true,\"writes\":[\"x\"]")
-                                  LAUNCH("\"c\"", "\"reads\":[\"x\"]")),
-                     1);
+    assert_int_equal(
+        races_in(TWO PEER_COPY("0", ",\"synchronous\":true,\"writes\":[\"x\"]") LAUNCH("\"c\"", "\"reads\":[\"x\"]")),
+        1);
     assert_int_equal(races_in(TWO PEER_COPY("\"c\"", ",\"synchronous\":true,\"writes\":[\"x\"]")
                                   LAUNCH("\"d\"", "\"reads\":[\"x\"]")),
                      0);
@@ -120,11 +141,10 @@ static void cuda_free_waits_for_the_gpu_of_its_memory(void **state)
 #define ON(gpu) "{\"buffer\":\"m\",\"bytes\":8,\"gpu\":" gpu "}\n"
 #define FREE_M  "{\"call\":\"free\",\"buffer\":\"m\"}\n"
     (void)state;
-    assert_int_equal(races_in(TWO ON("0") LAUNCH("\"c\"", "\"writes\":[\"x\"]") FREE_M LAUNCH(
-                         "\"d\"", "\"reads\":[\"x\"]")),
-                     0);
-    assert_int_equal(races_in(TWO ON("1") LAUNCH("\"c\"", "\"writes\":[\"x\"]") LAUNCH(
-                         "\"d\"", "\"writes\":[\"y\"]") FREE_M LAUNCH("\"d\"", "\"reads\":[\"x\"]")),
+    assert_int_equal(
+        races_in(TWO ON("0") LAUNCH("\"c\"", "\"writes\":[\"x\"]") FREE_M LAUNCH("\"d\"", "\"reads\":[\"x\"]")), 0);
+    assert_int_equal(races_in(TWO ON("1") LAUNCH("\"c\"", "\"writes\":[\"x\"]") LAUNCH("\"d\"", "\"writes\":[\"y\"]")
+                                  FREE_M LAUNCH("\"d\"", "\"reads\":[\"x\"]")),
                      1);
 }
 
@@ -146,8 +166,8 @@ static void addresses_of_a_copy_are_of_its_ends(void **state)
 }
 
 /* Streams of process 7 have names that begin with p. */
-#define PROCESSES                                                                                                       \
-    HEADER "{\"thread\":\"t\",\"process\":7}\n{\"stream\":\"a\"}\n{\"stream\":\"p\"}\n"                                 \
+#define PROCESSES                                                                       \
+    HEADER "{\"thread\":\"t\",\"process\":7}\n{\"stream\":\"a\"}\n{\"stream\":\"p\"}\n" \
            "{\"stream\":\"p0\",\"flags\":[\"legacy_default\"]}\n"
 #define FAR_LAUNCH(stream, what) \
     "{\"call\":\"launch\",\"thread\":\"t\",\"kernel\":\"k\",\"stream\":" stream "," what "}\n"
@@ -155,22 +175,24 @@ static void addresses_of_a_copy_are_of_its_ends(void **state)
 static void each_process_has_default_streams_of_its_own(void **state)
 {
     (void)state;
-    assert_int_equal(races_in(PROCESSES LAUNCH("\"a\"", "\"writes\":[\"x\"]") FAR_LAUNCH("\"p0\"", "\"reads\":[\"x\"]")),
-                     1);
+    assert_int_equal(
+        races_in(PROCESSES LAUNCH("\"a\"", "\"writes\":[\"x\"]") FAR_LAUNCH("\"p0\"", "\"reads\":[\"x\"]")), 1);
     assert_int_equal(races_in(PROCESSES LAUNCH("0", "\"writes\":[\"y\"]") FAR_LAUNCH("\"p\"", "\"writes\":[\"x\"]")
                                   FAR_LAUNCH("\"p0\"", "\"reads\":[\"x\"]")),
                      0);
     /* stream 0, too, without a definition */
     assert_int_equal(races_in(PROCESSES LAUNCH("0", "\"writes\":[\"x\"]") FAR_LAUNCH("0", "\"reads\":[\"x\"]")), 1);
-    assert_int_equal(races_in(PROCESSES FAR_LAUNCH("0", "\"writes\":[\"x\"]") FAR_LAUNCH("\"p\"", "\"reads\":[\"x\"]")),
-                     0);
+    assert_int_equal(
+        races_in(PROCESSES FAR_LAUNCH("0", "\"writes\":[\"x\"]") FAR_LAUNCH("\"p\"", "\"reads\":[\"x\"]")), 0);
 }
 
 static void equal_addresses_of_two_processes_are_two(void **state)
 {
-#define AT_ONE_ADDRESS "{\"buffer\":\"m\",\"bytes\":64,\"address\":512}\n{\"buffer\":\"f\",\"bytes\":64,\"address\":512}\n"
-#define COPY_TO(thread, stream)                                                                                     \
-    "{\"call\":\"copy\",\"direction\":\"d2d\",\"bytes\":8,\"destination\":9000,\"thread\":\"" thread "\",\"stream\":" \
+#define AT_ONE_ADDRESS \
+    "{\"buffer\":\"m\",\"bytes\":64,\"address\":512}\n{\"buffer\":\"f\",\"bytes\":64,\"address\":512}\n"
+#define COPY_TO(thread, stream)                                                                      \
+    "{\"call\":\"copy\",\"direction\":\"d2d\",\"bytes\":8,\"destination\":9000,\"thread\":\"" thread \
+    "\",\"stream\":"                                                                                 \
     "\"" stream "\"}\n"
     (void)state;
     assert_int_equal(races_in(PROCESSES AT_ONE_ADDRESS LAUNCH("\"a\"", "\"writes\":[\"m\"]")
@@ -209,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_collective_orders_ranks_in_any_line_order),
+        cmocka_unit_test(of_three_ranks_each_has_what_it_gets),
         cmocka_unit_test(the_last_access_is_the_one_that_comes_last),
         cmocka_unit_test(collectives_in_graphs_order_their_nodes),
         cmocka_unit_test(who_waits_for_himself_is_gone_through),

@@ -27,7 +27,7 @@ static inline uint32_t races_in(const char *text)
     return count;
 }
 
-#define HEADER "{\"gridtide\":1}\n{\"kernel\":\"k\",\"block_us\":1}\n"
+#define HEADER               "{\"gridtide\":1}\n{\"kernel\":\"k\",\"block_us\":1}\n"
 #define LAUNCH(stream, what) "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":" stream "," what "}\n"
 #define SIDE                                                                                                    \
     HEADER "{\"stream\":\"a\",\"flags\":[\"non_blocking\"]}\n{\"stream\":\"b\",\"flags\":[\"non_blocking\"]}\n" \

@@ -84,10 +84,10 @@ static void draw_place(const struct program *p, struct call *c)
 
 static void draw_call(struct program *p, struct call *c, bool live[BUFFERS])
 {
-    static const enum call_kind kinds[] = { LAUNCH, LAUNCH, LAUNCH,      LAUNCH,      COPY,        PEER,  PEER,  PEER,
-                                            PART,   PART,   GRAPH,       GRAPH,       GRAPH,       RECORD,
-                                            RECORD, WAIT,   WAIT,        WAIT,        STREAM_SYNC, FREE,  FREE,  USE,
-                                            ALLOC,  ALLOC,  STREAM_SYNC, DEVICE_SYNC, EVENT_SYNC };
+    static const enum call_kind kinds[] = { LAUNCH, LAUNCH, LAUNCH, LAUNCH,      COPY,        PEER,      PEER,
+                                            PEER,   PART,   PART,   GRAPH,       GRAPH,       GRAPH,     RECORD,
+                                            RECORD, WAIT,   WAIT,   WAIT,        STREAM_SYNC, FREE,      FREE,
+                                            USE,    ALLOC,  ALLOC,  STREAM_SYNC, DEVICE_SYNC, EVENT_SYNC };
 
     c->kind = p->ranks && draw(3) == 0 ? PART : kinds[draw(sizeof kinds / sizeof kinds[0])];
     draw_place(p, c);

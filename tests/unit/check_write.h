@@ -54,8 +54,8 @@ static inline void write_graph(FILE *out, const struct call *c)
 
 static inline void write_peer(FILE *out, const struct program *p, const struct call *c)
 {
-    fprintf(out, ",\"direction\":\"p2p\",\"bytes\":%d,\"peer_gpu\":%d", c->addressed ? c->nodes[0].touches[0].bytes : 8,
-            p->stream_gpu[c->stream] == 0);
+    fprintf(out, ",\"direction\":\"p2p\",\"bytes\":%d,\"peer_gpu\":%d",
+            c->addressed ? c->nodes[0].touches[0].bytes : 8, p->stream_gpu[c->stream] == 0);
     if (c->synchronous)
         fputs(",\"synchronous\":true", out);
     if (c->from_peer)
@@ -78,9 +78,9 @@ static inline void write_rest(FILE *out, const struct program *p, const struct c
         fputs(",\"kernel\":\"k\"", out);
     if (c->kind == PART)
         fprintf(out, ",\"kernel\":\"c%d%s\"", p->meetings[c->meeting],
-                p->meetings[c->meeting] != MESSAGE    ? ""
-                : p->stream_gpu[c->stream] == 0 ? "to"
-                                                : "from");
+                p->meetings[c->meeting] != MESSAGE ? ""
+                : p->stream_gpu[c->stream] == 0    ? "to"
+                                                   : "from");
     if (c->kind == COPY) /* waited for: in the legacy default stream too, from pinned memory */
         fputs(",\"direction\":\"h2d\",\"memory\":\"pinned\",\"bytes\":8,\"synchronous\":true", out);
     if (c->kind == PEER)
@@ -93,9 +93,10 @@ static inline void write_rest(FILE *out, const struct program *p, const struct c
 
 static inline void write_call(FILE *out, const struct program *p, const struct call *c)
 {
-    static const char *const names[KINDS] = { "launch",      "copy",       "copy",        "launch",     "graph_launch",
-                                              "event_record", "event_wait", "stream_sync", "event_sync", "device_sync",
-                                              "alloc",        "free",       "record_stream" };
+    static const char *const names[KINDS] = { "launch",       "copy",         "copy",       "launch",
+                                              "graph_launch", "event_record", "event_wait", "stream_sync",
+                                              "event_sync",   "device_sync",  "alloc",      "free",
+                                              "record_stream" };
 
     fprintf(out, "{\"call\":\"%s\",\"thread\":\"t%d\"", names[c->kind], c->thread);
     if (c->kind == DEVICE_SYNC ? c->plain : c->kind != EVENT_SYNC && !c->plain)
@@ -108,11 +109,12 @@ static inline void write_call(FILE *out, const struct program *p, const struct c
 
 static inline void write_collectives(FILE *out)
 {
-    static const char *const kernels[] = { "c0\",\"collective\":\"all_reduce",
-                                           "c1\",\"collective\":\"broadcast\",\"root\":0,\"datatype\":\"float32",
-                                           "c2\",\"collective\":\"reduce\",\"root\":1,\"datatype\":\"float32",
-                                           "c3to\",\"collective\":\"send_recv\",\"to\":1,\"datatype\":\"float32",
-                                           "c3from\",\"collective\":\"send_recv\",\"from\":0,\"datatype\":\"float32" };
+    static const char *const kernels[] = {
+        "c0\",\"collective\":\"all_reduce", "c1\",\"collective\":\"broadcast\",\"root\":0,\"datatype\":\"float32",
+        "c2\",\"collective\":\"reduce\",\"root\":1,\"datatype\":\"float32",
+        "c3to\",\"collective\":\"send_recv\",\"to\":1,\"datatype\":\"float32",
+        "c3from\",\"collective\":\"send_recv\",\"from\":0,\"datatype\":\"float32"
+    };
 
     fputs("{\"group\":\"g\",\"gpus\":[0,1]}\n", out);
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)

@@ -174,9 +174,10 @@ char *gt_check_fix_text(const struct gt_workload *w, const struct gt_race *race)
     else if (freed_too_early(w, race))
         text = early_free_fix(w, race, &parts);
     else if (process_of(w, race->first) != process_of(w, race->second))
-        text = gt_format("before %s: an event that both processes have (cudaIpcGetEventHandle), recorded in %s behind "
-                         "%s, that %s waits for",
-                         parts.second_place, parts.from, parts.first_place, parts.to);
+        text =
+            gt_format("before %s: an event that both processes have (cudaIpcGetEventHandle), recorded in %s behind "
+                      "%s, that %s waits for",
+                      parts.second_place, parts.from, parts.first_place, parts.to);
     else
         text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s behind %s that %s waits for",
                          parts.second_place, parts.to, parts.from, parts.from, parts.first_place, parts.to);
