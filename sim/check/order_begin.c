@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/check/order.h"
 #include "sim/check/order_parts.h"
 #include "sim/replay/replay.h"
 #include "sim/workload/executables.h"

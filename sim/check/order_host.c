@@ -4,11 +4,6 @@
 #include "sim/base/array.h"
 #include "sim/check/order_parts.h"
 
-gt_step_index gt_order_seen(const struct gt_order *order, gt_thread_index thread)
-{
-    return order->steps.last[order->threads[thread].line];
-}
-
 void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step)
 {
     if (step != GT_NONE)

@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CHECK_ORDER_PARTS_H
 
 #include "sim/check/memory.h"
-#include "sim/check/order.h"
+#include "sim/check/steps.h"
 
 struct gt_order_context { /* of a process, on a GPU */
     gt_gpu_index gpu;
@@ -66,7 +66,7 @@ struct gt_order {
     uint64_t unknown_waits;
 };
 
-/* The last step of a stream, of what a thread has seen; GT_NONE: there is none. */
+/* order_stream.c: the last step of a stream, of what a thread has seen; GT_NONE: there is none. */
 gt_step_index gt_order_last(const struct gt_order *order, gt_stream_index stream);
 gt_step_index gt_order_seen(const struct gt_order *order, gt_thread_index thread);
 
@@ -74,6 +74,10 @@ gt_step_index gt_order_seen(const struct gt_order *order, gt_thread_index thread
  * rules. */
 gt_step_index gt_order_ask(struct gt_order *order, gt_thread_index thread, gt_stream_index stream,
                            enum gt_step_kind kind, uint32_t what);
+/* A copy between GPUs in a legacy default stream "does not start until all commands previously issued to either device have
+ * completed and runs to completion before any commands issued after the copy to either device can start" (CUDA C++
+ * Programming Guide, "Peer-to-Peer Memory Copy"): it holds the blocking streams of both. */
+void gt_order_hold_peer(struct gt_order *order, const struct gt_op *op, gt_step_index step);
 /* The last step of a line is operation `op`: its end, and what it comes after but for nodes of its own graph. */
 void gt_order_op(struct gt_order *order, gt_op_index op, gt_step_index step);
 /* Of which kind that step is. */
@@ -87,6 +91,7 @@ void gt_order_see_streams(struct gt_order *order, gt_thread_index thread, uint32
 void gt_order_see_returned(struct gt_order *order, const struct gt_call *call);
 void gt_order_tell_process(struct gt_order *order, const struct gt_call *call);
 
+/* order.c: the next call. */
 void gt_order_call(struct gt_order *order, gt_call_index call);
 
 /* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
