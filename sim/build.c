@@ -14,6 +14,7 @@
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph_executable.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/launch_order.h"
 #include "sim/stream/link_line.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/tasks/tasks.h"
@@ -252,6 +253,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     gt_graph_executables_build(m);
     gt_child_launches_build(m);
     gt_collectives_build(m);
+    gt_launch_order_build(m);
     build_edges(m);
     if (m->replay.graphs.node_ps != NULL)
         m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
@@ -289,6 +291,7 @@ void gt_machine_free(struct gt_machine *m)
     gt_graph_executables_free(m);
     gt_child_launches_free(m);
     gt_collectives_free(m);
+    gt_launch_order_free(m);
     gt_peer_kernels_free(m);
     free(m->contexts);
     free(m->queues);

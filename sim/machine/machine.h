@@ -93,6 +93,7 @@ struct gt_machine {
     struct gt_device_syncs *device_syncs;    /* NULL: no call waits so */
     uint32_t plain_level;                    /* of priority 0 */
     struct gt_collectives *collectives;      /* NULL: there are none */
+    struct gt_launch_order *launch_order;    /* NULL: threads go each at its own pace */
     struct gt_child_state *children;         /* NULL: no block launches anything */
     struct gt_serial_state serial;           /* only where options->serialize */
     /* operations */

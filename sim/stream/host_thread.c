@@ -7,6 +7,7 @@
 #include "sim/stream/call_extra.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/launch_order.h"
 #include "sim/stream/poll.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/stream/waiting.h"
@@ -74,6 +75,7 @@ static void act(struct gt_machine *m, gt_thread_index thread)
 
     state->acted_ps = m->engine.now_ps;
     gt_api[m->workload->calls[call].kind].act(m, thread, call);
+    gt_launch_order_made(m, call);
     if (state->pending == 0)
         finish_call(m, thread, m->engine.now_ps + gt_call_cost_ps(m, call));
 }
@@ -135,7 +137,7 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     gt_stream_index stream = submits_to(m, &m->workload->calls[state->calls[state->next]]);
 
     (void)error;
-    if (stamp != GT_THREAD_HAS_LOCK && !gt_thread_lock_take(m, thread))
+    if (stamp != GT_THREAD_HAS_LOCK && !(gt_launch_order_come(m, thread) && gt_thread_lock_take(m, thread)))
         return 0;
     state->start_ps = m->engine.now_ps;
     state->blocked_ps = 0;

@@ -1,0 +1,149 @@
+#include "sim/stream/launch_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/replay/contexts.h"
+#include "sim/replay/held_calls.h"
+#include "sim/workload/collective.h"
+
+struct gt_launch_order {
+    gt_call_index *behind;    /* by call: what another thread has to do first; GT_NONE: nothing */
+    bool *made;               /* by call */
+    gt_thread_index *waiting; /* threads whose next call must wait */
+    uint32_t waiting_count;
+};
+
+static bool recorded(const struct gt_call *call)
+{
+    return call->start_ps != GT_TIME_NONE || call->handover_ps != GT_TIME_NONE;
+}
+
+/* Was any call seen to follow one of another thread of its process? */
+static bool has_order(const struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        if (recorded(&w->calls[i]))
+            return true;
+    return false;
+}
+
+/* The stream that the call puts something into; GT_NONE: none. */
+static gt_stream_index stream_of(const struct gt_workload *w, const struct gt_call *call)
+{
+    if (call->ops > 0)
+        return gt_call_stream(w, call);
+    return call->kind == GT_CALL_EVENT_RECORD || call->kind == GT_CALL_EVENT_WAIT ? call->stream : GT_NONE;
+}
+
+/* `call` is made next of those that share something, of which *last was made before. */
+static void follow(const struct gt_workload *w, struct gt_launch_order *order, gt_call_index call,
+                   gt_call_index *last)
+{
+    if (*last != GT_NONE && w->calls[*last].thread != w->calls[call].thread &&
+        (order->behind[call] == GT_NONE || order->behind[call] < *last))
+        order->behind[call] = *last;
+    *last = call;
+}
+
+static gt_call_index *nones(uint64_t count)
+{
+    gt_call_index *indexes = gt_calloc(count + 1, sizeof *indexes);
+
+    memset(indexes, 0xff, (count + 1) * sizeof *indexes); /* GT_NONE */
+    return indexes;
+}
+
+/* Of each group, where the last calls of its ranks begin in one row of all; malloced. */
+static uint64_t *find_first_ranks(const struct gt_workload *w)
+{
+    uint64_t *first = gt_calloc(w->group_count + 1ull, sizeof *first);
+
+    for (uint32_t i = 0; i < w->group_count; i++)
+        first[i + 1] = first[i] + w->groups[i].size;
+    return first;
+}
+
+static void find_order(const struct gt_machine *m, struct gt_launch_order *order)
+{
+    const struct gt_workload *w = m->workload;
+    gt_call_index *turns = gt_calls_in_turn(w, m->replay.held_ps), *of_stream = nones(w->stream_count);
+    uint64_t *first_rank = find_first_ranks(w);
+    gt_call_index *of_rank = nones(first_rank[w->group_count]);
+
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[turns[i]];
+        gt_stream_index stream = stream_of(w, call);
+        const struct gt_kernel *kernel = call->ops > 0 ? gt_collective_kernel(w, call->first_op) : NULL;
+
+        if (stream != GT_NONE)
+            follow(w, order, turns[i], &of_stream[stream]);
+        if (kernel != NULL)
+            follow(w, order, turns[i],
+                   &of_rank[first_rank[kernel->collective.group] +
+                            gt_group_rank(&w->groups[kernel->collective.group],
+                                          w->streams[w->ops[call->first_op].stream].gpu)]);
+    }
+    free(turns);
+    free(of_stream);
+    free(of_rank);
+    free(first_rank);
+}
+
+void gt_launch_order_build(struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+    struct gt_launch_order *order;
+
+    if (m->collectives == NULL || !has_order(m))
+        return;
+    order = gt_calloc(1, sizeof *order);
+    order->behind = nones(w->call_count);
+    order->made = gt_calloc(w->call_count + 1ull, sizeof *order->made);
+    order->waiting = gt_calloc(w->thread_count + 1ull, sizeof *order->waiting);
+    find_order(m, order);
+    m->launch_order = order;
+}
+
+void gt_launch_order_free(struct gt_machine *m)
+{
+    if (m->launch_order == NULL)
+        return;
+    free(m->launch_order->behind);
+    free(m->launch_order->made);
+    free(m->launch_order->waiting);
+    free(m->launch_order);
+}
+
+bool gt_launch_order_come(struct gt_machine *m, gt_thread_index thread)
+{
+    struct gt_launch_order *order = m->launch_order;
+    const struct gt_thread_state *state = &m->threads[thread];
+    gt_call_index behind = order == NULL ? GT_NONE : order->behind[state->calls[state->next]];
+
+    if (behind == GT_NONE || order->made[behind])
+        return true;
+    order->waiting[order->waiting_count++] = thread;
+    return false;
+}
+
+void gt_launch_order_made(struct gt_machine *m, gt_call_index call)
+{
+    struct gt_launch_order *order = m->launch_order;
+    uint32_t still = 0;
+
+    if (order == NULL)
+        return;
+    order->made[call] = true;
+    for (uint32_t i = 0; i < order->waiting_count; i++) {
+        const struct gt_thread_state *state = &m->threads[order->waiting[i]];
+
+        if (order->behind[state->calls[state->next]] == call)
+            gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, order->waiting[i], 0);
+        else
+            order->waiting[still++] = order->waiting[i];
+    }
+    order->waiting_count = still;
+}
