@@ -1,8 +1,10 @@
 #include "sim/collectives/cost.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/collectives/choice.h"
+#include "sim/devices/links.h"
 
 /* Curves of the device file: the first of each kind, and whether there is one a protocol. */
 static const struct {
@@ -42,6 +44,12 @@ static double on_curve_ns(const struct gt_collective_curve *curve, double bytes)
     return fma((bytes - low) / (high - low), (double)curve->ns[i + 1] - (double)curve->ns[i], curve->ns[i]);
 }
 
+/* Those of which the curves are, guessed ones too: fewer do nothing together. */
+static uint32_t curve_ranks(const struct gt_device *device)
+{
+    return device->collective.measured_ranks > 2 ? device->collective.measured_ranks : 2;
+}
+
 /* What moving the bytes takes with other channels than NCCL's. */
 static double with_channels_ns(const struct gt_collective_curve *curve, double data_ns, double bytes, uint32_t usual,
                                uint32_t channels)
@@ -57,7 +65,7 @@ static double measured_ns(const struct gt_device *device, const struct gt_collec
                           const struct gt_collective_plan *plan)
 {
     struct gt_ring_way here = gt_ring_way(collective->kind, ranks);
-    struct gt_ring_way there = gt_ring_way(collective->kind, device->collective.measured_ranks);
+    struct gt_ring_way there = gt_ring_way(collective->kind, curve_ranks(device));
     double empty_ns = curve->ns[0], more_ns = (here.steps - there.steps) * gt_nccl_step_us(plan->protocol) * 1000;
     double bytes = (double)collective->bytes * (there.share > 0 ? here.share / there.share : 1);
     double data_ns = fmax(0, on_curve_ns(curve, bytes) - empty_ns);
@@ -101,6 +109,29 @@ static double time_ns(const struct gt_device *device, const struct gt_collective
                             : reckoned_ns(device, curve, &like, ranks, usual, plan);
 }
 
+/* What the slowest link of a ring over so many GPUs moves, those of the lowest numbers; INFINITY where all are as fast as
+ * the NVLink (copy.p2p_*) that NCCL's choice and the curves reckon with. */
+static double slower_links_gbps(const struct gt_device *device, uint32_t ranks)
+{
+    double least_gbps = INFINITY;
+
+    if (strcmp(device->link_pairs, gt_link_kind_names[GT_LINK_NVLINK]) == 0)
+        return least_gbps;
+    for (uint32_t i = 0; i < ranks; i++) {
+        double gbps = gt_link_between(device, i, (i + 1) % ranks).cost.gbps;
+
+        if (gbps < device->p2p.gbps && gbps < least_gbps)
+            least_gbps = gbps;
+    }
+    return least_gbps;
+}
+
+/* Links that are slower than those of the curves: the bytes that each has to move, at its own rate. */
+static double over_links_ns(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks)
+{
+    return gt_ring_way(collective->kind, ranks).share * (double)collective->bytes / slower_links_gbps(device, ranks);
+}
+
 /* The part of it that its channels' buffers hold; those of LL are a sixteenth as large. */
 static double ahead(const struct gt_device *device, const struct gt_collective *collective,
                     const struct gt_collective_plan *plan)
@@ -135,18 +166,20 @@ struct gt_collective_plan gt_collective_plan(const struct gt_device *device, con
     uint32_t usual = gt_nccl_channels(device, collective, ranks, plan.protocol);
     uint64_t channels = collective->shaped ? gt_kernel_blocks(kernel) : usual;
     uint32_t most = device->collective.most_channels;
-    double ns;
+    double ns, empty_ns;
 
     plan.channels = channels > GT_DEVICE_MAX_CHANNELS ? GT_DEVICE_MAX_CHANNELS : (uint32_t)channels;
     if (most > 0 && plan.channels > most)
         plan.channels = most;
     plan.threads = collective->shaped ? (uint32_t)gt_kernel_threads(kernel)
                                       : gt_nccl_threads(collective, ranks, plan.protocol, plan.channels);
-    ns = time_ns(device, collective, ranks, usual, &plan);
+    empty.bytes = 0;
+    empty_ns = time_ns(device, &empty, ranks, usual, &plan);
+    ns = fmax(time_ns(device, collective, ranks, usual, &plan),
+              empty_ns + over_links_ns(device, collective, ranks));
     plan.fetch_ps = plan.transfer_ps =
         ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
-    empty.bytes = 0;
-    add_getting(device, collective, time_ns(device, &empty, ranks, usual, &plan), &plan);
+    add_getting(device, collective, empty_ns, &plan);
     return plan;
 }
 
@@ -168,7 +201,30 @@ struct gt_kernel gt_collective_shape(const struct gt_device *device, const struc
     return shaped;
 }
 
+/* Do the curves move more than the links can?  Then they are not of these. */
+static bool is_of_other_links(const struct gt_device *device)
+{
+    const struct gt_collective_curve *curve = &device->collective.curves[curves_of[GT_ALL_REDUCE].first + 2];
+    struct gt_collective largest = { .kind = GT_ALL_REDUCE };
+    uint32_t ranks = curve_ranks(device);
+
+    if (curve->sizes == 0 || isinf(slower_links_gbps(device, ranks)))
+        return !isinf(slower_links_gbps(device, ranks));
+    largest.bytes = (uint64_t)(first_bytes * pow(next_point, curve->sizes - 1.0));
+    return over_links_ns(device, &largest, ranks) > curve->ns[curve->sizes - 1];
+}
+
 bool gt_collective_extrapolated(const struct gt_device *device, uint32_t ranks)
 {
-    return ranks > device->collective.measured_ranks;
+    return device->collective.measured_ranks < 2 || ranks > device->collective.measured_ranks ||
+           is_of_other_links(device);
+}
+
+char *gt_collective_why_extrapolated(const struct gt_device *device)
+{
+    if (device->collective.measured_ranks < 2)
+        return gt_format("collectives were not measured on %.60s: its device file has guesses", device->name);
+    if (is_of_other_links(device))
+        return gt_format("collectives were measured over faster links than link.pairs = %.60s", device->link_pairs);
+    return NULL;
 }

@@ -47,8 +47,8 @@
         "bytes that it reads and writes of a GPU's memory, for 100 that the GPU sends"), \
     U32("collective.memory_cycles", "cycles", collective.memory_cycles, 0, 1000000, "0", \
         "it takes twice as long where kernels make memory so many cycles slower to answer; 0: it does not notice"), \
-    U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2", \
-        "GPUs that these times are measured with; for more they are extrapolated")
+    U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "1", \
+        "GPUs that these times are measured with; for more they are extrapolated; 1: all are guesses")
 /* clang-format on */
 
 #endif

@@ -9,6 +9,11 @@
 
 const char *const gt_trust_names[GT_TRUSTS] = { "high", "medium", "low" };
 
+const char *gt_scenario_trust_text(const struct gt_scenario *scenario)
+{
+    return scenario->extrapolated ? "low, extrapolated" : gt_trust_names[scenario->trust];
+}
+
 void gt_scenario_begin(struct gt_scenario *scenario, const struct gt_workload *workload,
                        const struct gt_device *device, const struct gt_device *recorded,
                        const struct gt_whatif_host *host)

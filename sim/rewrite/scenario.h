@@ -10,6 +10,9 @@
 /* How far an answer is to be trusted, best first. */
 enum gt_trust { GT_TRUST_HIGH, GT_TRUST_MEDIUM, GT_TRUST_LOW, GT_TRUSTS };
 extern const char *const gt_trust_names[GT_TRUSTS];
+struct gt_scenario;
+/* The scenario's, as it stands beside its times: "low, extrapolated" where it has more than was measured. */
+const char *gt_scenario_trust_text(const struct gt_scenario *scenario);
 
 /* What changes may ask of the program around them.  Shared by all scenarios of a command; outlives them. */
 struct gt_whatif_host {

@@ -8,6 +8,7 @@
 #include "sim/collectives/cost.h"
 
 static const double largest_mib = 1 << 20;
+enum { HOST_GPUS = 8 }; /* that NVSwitches join in one (HGX, DGX) */
 
 int gt_count_parse(const char *argument, const char *what, uint32_t least, uint32_t most, uint32_t *count,
                    struct gt_error *error)
@@ -35,7 +36,7 @@ static int parse_bucket(const char *text, uint64_t *bytes, struct gt_error *erro
     mib = strtod(text, &rest);
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(mib > 0) || mib > largest_mib)
         return gt_error_set(error, "a bucket has MiB from above 0 to %.0f, not '%.60s'", largest_mib, text);
-    *bytes = (uint64_t)(mib * (1 << 20));
+    *bytes = (uint64_t)fmax(1, mib * (1 << 20)); /* 0 would be the usual sizes */
     return 0;
 }
 
@@ -54,22 +55,41 @@ int gt_ranks_parse(const char *argument, uint32_t *ranks, uint64_t *bucket_bytes
                                 : gt_error_set(error, "it takes the number of GPUs alone, not '%.60s'", argument);
 }
 
+/* Once a scenario: more than was measured, and why; `otherwise` where that is the number of GPUs alone. */
+static void tell(struct gt_scenario *scenario, const char *otherwise)
+{
+    char *why = gt_collective_why_extrapolated(&scenario->device);
+
+    scenario->extrapolated = true;
+    gt_scenario_assume(scenario, GT_TRUST_LOW, "extrapolated: %s", why != NULL ? why : otherwise);
+    free(why);
+}
+
 void gt_ranks_tell_extrapolated(struct gt_scenario *scenario, uint32_t ranks)
 {
+    char *otherwise;
+
     if (!gt_collective_extrapolated(&scenario->device, ranks))
         return;
-    scenario->extrapolated = true;
-    gt_scenario_assume(scenario, GT_TRUST_LOW,
-                       "extrapolated: collectives and links were measured with %u GPUs, not with %u",
-                       scenario->device.collective.measured_ranks, ranks);
+    otherwise = gt_format("collectives and links were measured with %u GPUs, not with %u",
+                          scenario->device.collective.measured_ranks, ranks);
+    tell(scenario, otherwise);
+    free(otherwise);
+    if (ranks > HOST_GPUS)
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "all %u GPUs are joined as those of one host are: the network between hosts is slower, and "
+                           "not modelled",
+                           ranks);
 }
 
 void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64_t collectives)
 {
+    char *otherwise;
+
     if (collectives == 0 || scenario->extrapolated)
         return;
-    scenario->extrapolated = true;
-    gt_scenario_assume(scenario, GT_TRUST_LOW,
-                       "extrapolated: collectives were measured with %u GPUs, and %llu of the trace are of more",
-                       scenario->device.collective.measured_ranks, (unsigned long long)collectives);
+    otherwise = gt_format("collectives were measured with %u GPUs, and %llu of the trace are of more",
+                          scenario->device.collective.measured_ranks, (unsigned long long)collectives);
+    tell(scenario, otherwise);
+    free(otherwise);
 }

@@ -56,9 +56,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "to, waiting included",
       "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
     { GT_WARNING_EXTRAPOLATED, NULL,
-      "collectives of more GPUs than the device file has measured (collective.measured_ranks), without NVLink's "
-      "multicast "
-      "(NVLS); their times are extrapolated",
+      "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower links, "
+      "without NVLink's multicast (NVLS); their times are extrapolated",
       "measure them with 'gridtide calibrate' on so many GPUs, or record the run there" },
     { GT_WARNING_CONTENTION, NULL,
       "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "

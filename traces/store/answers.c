@@ -62,6 +62,56 @@ int gt_store_put_answer(struct gt_store *store, int64_t run_id, const struct gt_
     return gt_store_finish(store, result, error);
 }
 
+/* The text of a query's only row, if it has one, malloced in *text.  ?1 is `id`, ?2 `word`, if there is one.  Returns 0 or
+ * -1. */
+static int find_text(struct gt_database *database, const char *sql, int64_t id, const char *word, char **text,
+                     struct gt_error *error)
+{
+    struct gt_query *query = gt_query_new(database, sql, error);
+    int row;
+
+    if (query == NULL)
+        return -1;
+    gt_query_bind(query, 1, id);
+    if (word != NULL)
+        gt_query_bind_text(query, 2, word);
+    row = gt_query_next(query, error);
+    if (row == 1 && gt_query_string(query, 0) != NULL)
+        *text = gt_query_text(query, 0);
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
+}
+
+/* Older stores have no answers. */
+static int has_answers(struct gt_database *database, bool *has, struct gt_error *error)
+{
+    int64_t version = 0;
+
+    if (gt_query_one(database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return -1;
+    *has = version >= GT_STORE_WITH_ANSWERS;
+    return 0;
+}
+
+int gt_store_find_trust(struct gt_database *database, int64_t run_id, const char *extrapolated, char **trust,
+                        struct gt_error *error)
+{
+    bool answers;
+
+    *trust = NULL;
+    if (has_answers(database, &answers, error) != 0)
+        return -1;
+    if (answers &&
+        find_text(database, "SELECT trust FROM run_answer WHERE run_id = ?1", run_id, NULL, trust, error) != 0)
+        return -1;
+    if (*trust != NULL)
+        return 0;
+    return find_text(database,
+                     "SELECT 'extrapolated' FROM run r JOIN warning w ON w.trace_id = r.trace_id"
+                     " WHERE r.run_id = ?1 AND w.kind = ?2",
+                     run_id, extrapolated, trust, error);
+}
+
 int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error)
 {
     sqlite3_stmt *insert;
@@ -82,22 +132,12 @@ int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char
 /* Older stores do not say. */
 int gt_store_find_trace_file(struct gt_database *database, int64_t trace_id, char **path, struct gt_error *error)
 {
-    struct gt_query *query;
-    int64_t version = 0;
-    int row;
+    bool answers;
 
     *path = NULL;
-    if (gt_query_one(database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+    if (has_answers(database, &answers, error) != 0)
         return -1;
-    if (version < GT_STORE_WITH_ANSWERS)
+    if (!answers)
         return 0;
-    query = gt_query_new(database, "SELECT path FROM trace_file WHERE trace_id = ?1", error);
-    if (query == NULL)
-        return -1;
-    gt_query_bind(query, 1, trace_id);
-    row = gt_query_next(query, error);
-    if (row == 1 && gt_query_string(query, 0) != NULL)
-        *path = gt_query_text(query, 0);
-    gt_query_end(query);
-    return row < 0 ? -1 : 0;
+    return find_text(database, "SELECT path FROM trace_file WHERE trace_id = ?1", trace_id, NULL, path, error);
 }

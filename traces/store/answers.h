@@ -14,6 +14,11 @@ struct gt_stored_answer {
 int gt_store_put_answer(struct gt_store *store, int64_t run_id, const struct gt_stored_answer *answer,
                         struct gt_error *error);
 
+/* How far the run is to be trusted (malloced) in *trust: as its answer has it; else "extrapolated" where its trace has the
+ * warning `extrapolated`; NULL where the store says nothing.  Returns 0 or -1. */
+int gt_store_find_trust(struct gt_database *database, int64_t run_id, const char *extrapolated, char **trust,
+                        struct gt_error *error);
+
 /* Trace `trace_id` came from the file at `path`, as named ("-": from no file, nothing is kept).  Returns 0 or -1. */
 int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error);
 /* That path (malloced) in *path; NULL where the store has none.  Returns 0 or -1. */

@@ -9,7 +9,7 @@ CREATE TABLE trace_file (          -- as it was named to the command; no row: it
 CREATE TABLE run_answer (          -- a simulated run that answers a question
     run_id INTEGER PRIMARY KEY REFERENCES run,
     change TEXT NOT NULL,          -- what was asked
-    trust TEXT NOT NULL,           -- high, medium, low
+    trust TEXT NOT NULL,           -- high, medium, low; "low, extrapolated"
     predicted_us REAL NOT NULL, step_us REAL NOT NULL,
     change_pct REAL NOT NULL,      -- of predicted_us against the baseline's
     bound_by TEXT NOT NULL, bound_pct REAL NOT NULL -- what the largest part of its critical path goes to

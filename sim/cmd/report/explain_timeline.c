@@ -10,7 +10,9 @@
 #include "traces/explain/limits.h"
 #include "traces/explain/part.h"
 #include "traces/explain/ranks.h"
+#include "traces/import/warnings.h"
 #include "traces/names/shell_word.h"
+#include "traces/store/answers.h"
 
 enum { TEXT_BYTES = 400, TABLES = 10 };
 
@@ -24,12 +26,13 @@ static size_t shown(size_t count, unsigned top)
     return count < top ? count : top;
 }
 
-static struct gt_table *limit_table(const struct gt_loaded_run *t, const struct gt_limits *limits)
+/* `trust`: how far the makespan is to be trusted, where the store says it; NULL. */
+static struct gt_table *limit_table(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust)
 {
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT },          { "bound_by", GT_COLUMN_TEXT },  { "bound_by_pct", GT_COLUMN_NUMBER },
         { "makespan_us", GT_COLUMN_NUMBER },  { "path_us", GT_COLUMN_NUMBER }, { "gpu_idle_us", GT_COLUMN_NUMBER },
-        { "gpu_idle_pct", GT_COLUMN_NUMBER },
+        { "gpu_idle_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("limit", columns, sizeof columns / sizeof columns[0]);
 
@@ -41,6 +44,7 @@ static struct gt_table *limit_table(const struct gt_loaded_run *t, const struct 
     gt_table_real(table, us(limits->path_ps), 3);
     gt_table_real(table, us(limits->idle_ps), 3);
     gt_table_real(table, limits->makespan_ps > 0 ? 100 * us(limits->idle_ps) / us(limits->makespan_ps) : NAN, 1);
+    gt_table_text(table, trust);
     return table;
 }
 
@@ -275,7 +279,7 @@ static struct gt_table *findings_table(const struct gt_loaded_run *t, const stru
     return table;
 }
 
-static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
+static void print(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust,
                   const struct gt_explain_request *request)
 {
     size_t gap_count, pair_count, copy_count, call_count, finding_count, rank_count, count = 0;
@@ -287,7 +291,7 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     struct gt_finding *findings = gt_findings(t, limits->task_kernels, limits->task_kernel_count, &finding_count);
     struct gt_table *tables[TABLES];
 
-    tables[count++] = limit_table(t, limits);
+    tables[count++] = limit_table(t, limits, trust);
     tables[count++] = causes_table(limits);
     tables[count++] = shares_table("steps", "step", limits->steps, limits->step_count, request->top);
     tables[count++] = shares_table("operators", "operator", limits->operators, limits->operator_count, request->top);
@@ -315,6 +319,7 @@ int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request 
     int64_t run_id = gt_stats_find_run(database, "simulated", error);
     struct gt_loaded_run *t = run_id < 0 ? NULL : gt_loaded_run_load(database, run_id, error);
     struct gt_limits limits;
+    char *trust = NULL;
     int result = -1;
 
     if (t != NULL && gt_part_take(t, database, &request->filter, error) == 0)
@@ -322,8 +327,11 @@ int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request 
                      ? gt_limits_find(database, t, &request->filter, &limits, error)
                      : gt_error_set(error, "%s: nothing ran on the GPU in this part of the run", request->store);
     if (result == 0) {
-        print(t, &limits, request);
+        result = gt_store_find_trust(database, run_id, GT_WARNING_EXTRAPOLATED, &trust, error);
+        if (result == 0)
+            print(t, &limits, trust, request);
         gt_limits_free(&limits);
+        free(trust);
     }
     gt_loaded_run_free(t);
     return result;

@@ -9,6 +9,7 @@
 #include "sim/cmd/print/kernel_tables.h"
 #include "sim/cmd/print/table.h"
 #include "sim/cmd/run/run_parts.h"
+#include "sim/collectives/cost.h"
 
 /* More launches than this are left to compare. */
 enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
@@ -117,10 +118,17 @@ static void tell_range(const struct gt_run_work *work)
 static void tell_extrapolated(const struct gt_run_work *work)
 {
     uint64_t count = work->asked.extrapolated;
+    char *why;
 
-    if (count > 0)
+    if (count == 0)
+        return;
+    why = gt_collective_why_extrapolated(&work->asked.device);
+    if (why != NULL)
+        printf("\nextrapolated: %" PRIu64 " collective%s; %s\n", count, count > 1 ? "s" : "", why);
+    else
         printf("\nextrapolated: %" PRIu64 " collective%s of more than the %" PRIu32 " GPUs that were measured\n",
                count, count > 1 ? "s are" : " is", work->asked.device.collective.measured_ranks);
+    free(why);
 }
 
 /* What recording took is in all of these times. */

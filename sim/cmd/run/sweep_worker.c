@@ -114,7 +114,7 @@ static void say_answer(uint64_t point, const struct gt_answer *answer, const cha
     gt_frame_real(&frame, answered ? answer->predicted_us : NAN);
     gt_frame_real(&frame, answered ? answer->step_us : NAN);
     gt_frame_real(&frame, answered ? answer->change_pct : NAN);
-    gt_frame_text(&frame, answered ? gt_trust_names[answer->scenario.trust] : "");
+    gt_frame_text(&frame, answered ? gt_scenario_trust_text(&answer->scenario) : "");
     gt_frame_text(&frame, answered ? assumptions : "");
     gt_frame_text(&frame, answered ? gt_bound_names[answer->bound_by] : "");
     gt_frame_real(&frame, answered ? 100 * answer->part[answer->bound_by] : NAN);

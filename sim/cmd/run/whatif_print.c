@@ -83,11 +83,6 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     return table;
 }
 
-static const char *trust_of(const struct gt_scenario *scenario)
-{
-    return scenario->extrapolated ? "low, extrapolated" : gt_trust_names[scenario->trust];
-}
-
 static struct gt_table *changes_table(const struct gt_answer *answers, size_t count)
 {
     /* clang-format off */
@@ -103,7 +98,7 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         gt_table_real(table, answers[i].predicted_us, 1);
         gt_table_real(table, answers[i].step_us, 1);
         gt_table_real(table, answers[i].change_pct, 1);
-        gt_table_text(table, trust_of(&answers[i].scenario));
+        gt_table_text(table, gt_scenario_trust_text(&answers[i].scenario));
         gt_table_text(table, gt_bound_names[answers[i].bound_by]);
         gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
     }
@@ -167,7 +162,7 @@ static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
         double pct = answers[i].change_pct;
         char *text = gt_format("%zu. %s: %.1f%% %s, %.1f us a step (trust %s, bound by %s)", i + 1, answers[i].change,
                                fabs(pct), pct <= 0 ? "shorter" : "longer", answers[i].step_us,
-                               gt_trust_names[answers[i].scenario.trust], gt_bound_names[answers[i].bound_by]);
+                               gt_scenario_trust_text(&answers[i].scenario), gt_bound_names[answers[i].bound_by]);
 
         gt_fold_print(out, 0, text);
         free(text);

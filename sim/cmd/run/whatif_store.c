@@ -80,7 +80,7 @@ static int put_answer(const struct keeping *keeping, int64_t run, const struct g
 {
     struct gt_stored_answer stored = {
         .change = answer->change,
-        .trust = gt_trust_names[answer->scenario.trust],
+        .trust = gt_scenario_trust_text(&answer->scenario),
         .bound_by = gt_bound_names[answer->bound_by],
         .predicted_us = answer->predicted_us,
         .step_us = answer->step_us,
