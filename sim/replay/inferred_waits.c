@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sim/replay/replay.h"
+#include "sim/workload/processes.h"
 
 /* Ended at most this long before the start: waited for that. Gaps of copies come to 10 us. */
 static const gt_time_ps near_ps = 20 * INT64_C(1000000);
@@ -24,6 +25,8 @@ struct walk {
     uint32_t *stream_op, *next_op; /* by stream: its last operation; by operation: its stream's next */
     uint32_t *stream_wait;         /* by stream: the last wait of unknown event on it */
     uint32_t *thread_wait;         /* by thread: the last wait of which not even the stream is known */
+    uint32_t *process;             /* by thread: the first one of its process */
+    uint32_t *process_wait;        /* by that: as thread_wait, of all its threads */
     uint32_t *event_op;            /* by event: the operation before its last record */
     uint32_t *known_wait;          /* by stream: the operation that a known wait since its last waits for */
     const struct gt_gap_sampler *sampler;
@@ -87,17 +90,21 @@ static bool newer(gt_call_index call, uint32_t than)
     return call != GT_NONE && (than == GT_NONE || call > than);
 }
 
-/* The unknown wait that stands right before this operation in its stream, as far as can be told. */
+/* The unknown wait that stands right before this operation in its stream, as far as can be told: of its own thread, else of
+ * another of its process, since PyTorch's backward pass goes on in a thread of its own where the forward pass waited. */
 static uint32_t unknown_wait(const struct gt_workload *w, gt_op_index index, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
     uint32_t of_stream = walk->stream_wait[op->stream];
     uint32_t of_thread = walk->thread_wait[w->calls[op->call].thread];
+    uint32_t of_process = walk->process_wait[walk->process[w->calls[op->call].thread]];
     uint32_t before = walk->stream_call[op->stream];
 
     if (newer(of_stream, before))
         return of_stream;
-    return newer(of_thread, before) ? of_thread : GT_NONE;
+    if (newer(of_thread, before))
+        return of_thread;
+    return newer(of_process, before) ? of_process : GT_NONE;
 }
 
 static void sample_gap(const struct gt_workload *w, uint32_t before, gt_op_index index, const struct walk *walk)
@@ -136,7 +143,7 @@ static void note_wait(const struct gt_workload *w, gt_call_index call, struct wa
     gt_op_index op = c->event == GT_NONE ? GT_NONE : walk->event_op[c->event];
 
     if (c->stream == GT_NONE) {
-        walk->thread_wait[c->thread] = call;
+        walk->thread_wait[c->thread] = walk->process_wait[walk->process[c->thread]] = call;
     } else if (c->event == GT_NONE) {
         walk->stream_wait[c->stream] = call;
     } else if (op != GT_NONE && gt_op_measured_end(&w->ops[op]) != GT_TIME_NONE) {
@@ -198,6 +205,7 @@ uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_worklo
         .stream_call = none(w->stream_count), .stream_op = none(w->stream_count),
         .next_op = none(w->op_count),
         .stream_wait = none(w->stream_count), .thread_wait = none(w->thread_count),
+        .process = gt_thread_processes(w), .process_wait = none(w->thread_count),
         .event_op = none(w->event_count), .known_wait = none(w->stream_count),
     };
     /* clang-format on */
@@ -213,6 +221,8 @@ uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_worklo
     free(walk.next_op);
     free(walk.stream_wait);
     free(walk.thread_wait);
+    free(walk.process);
+    free(walk.process_wait);
     free(walk.event_op);
     free(walk.known_wait);
     if (replay->inferred_waits == 0) {

@@ -38,14 +38,13 @@ static gt_stream_index stream_of(const struct gt_workload *w, const struct gt_ca
     return call->kind == GT_CALL_EVENT_RECORD || call->kind == GT_CALL_EVENT_WAIT ? call->stream : GT_NONE;
 }
 
-/* `call` is made next of those that share something, of which *last was made before. */
+/* `call` comes behind `before`, where that is another thread's. */
 static void follow(const struct gt_workload *w, struct gt_launch_order *order, gt_call_index call,
-                   gt_call_index *last)
+                   gt_call_index before)
 {
-    if (*last != GT_NONE && w->calls[*last].thread != w->calls[call].thread &&
-        (order->behind[call] == GT_NONE || order->behind[call] < *last))
-        order->behind[call] = *last;
-    *last = call;
+    if (before != GT_NONE && w->calls[before].thread != w->calls[call].thread &&
+        (order->behind[call] == GT_NONE || order->behind[call] < before))
+        order->behind[call] = before;
 }
 
 static gt_call_index *nones(uint64_t count)
@@ -66,30 +65,74 @@ static uint64_t *find_first_ranks(const struct gt_workload *w)
     return first;
 }
 
+/* The last calls so far that put something in. */
+struct last {
+    gt_call_index *of_stream;
+    gt_call_index *of_default, *of_rest; /* by context: its legacy default stream; its other blocking streams */
+    gt_call_index *of_rank;              /* of each group's ranks in a row */
+    uint64_t *first_rank;
+    uint32_t *context; /* by stream: its number */
+};
+
+static void follow_stream(const struct gt_workload *w, struct gt_launch_order *order, gt_call_index call,
+                          gt_stream_index stream, struct last *last)
+{
+    uint32_t flags = w->streams[stream].flags, context = last->context[stream];
+    gt_call_index *own = flags & GT_STREAM_LEGACY_DEFAULT ? &last->of_default[context] : &last->of_rest[context];
+    gt_call_index *other = flags & GT_STREAM_LEGACY_DEFAULT ? &last->of_rest[context] : &last->of_default[context];
+
+    follow(w, order, call, last->of_stream[stream]);
+    last->of_stream[stream] = call;
+    if (flags & GT_STREAM_NON_BLOCKING)
+        return;
+    follow(w, order, call, *other);
+    *own = call;
+}
+
+static void follow_part(const struct gt_workload *w, struct gt_launch_order *order, gt_call_index call,
+                        struct last *last)
+{
+    gt_op_index op = w->calls[call].first_op;
+    const struct gt_kernel *kernel = w->calls[call].ops > 0 ? gt_collective_kernel(w, op) : NULL;
+    gt_call_index *before;
+    uint32_t group;
+
+    if (kernel == NULL)
+        return;
+    group = kernel->collective.group;
+    before = &last->of_rank[last->first_rank[group] +
+                            gt_group_rank(&w->groups[group], w->streams[w->ops[op].stream].gpu)];
+    follow(w, order, call, *before);
+    *before = call;
+}
+
 static void find_order(const struct gt_machine *m, struct gt_launch_order *order)
 {
     const struct gt_workload *w = m->workload;
-    gt_call_index *turns = gt_calls_in_turn(w, m->replay.held_ps), *of_stream = nones(w->stream_count);
-    uint64_t *first_rank = find_first_ranks(w);
-    gt_call_index *of_rank = nones(first_rank[w->group_count]);
+    gt_call_index *turns = gt_calls_in_turn(w, m->replay.held_ps);
+    struct last last = {
+        .of_stream = nones(w->stream_count),
+        .of_default = nones(w->stream_count),
+        .of_rest = nones(w->stream_count),
+        .first_rank = find_first_ranks(w),
+        .context = gt_number_contexts(w),
+    };
 
+    last.of_rank = nones(last.first_rank[w->group_count]);
     for (gt_call_index i = 0; i < w->call_count; i++) {
-        const struct gt_call *call = &w->calls[turns[i]];
-        gt_stream_index stream = stream_of(w, call);
-        const struct gt_kernel *kernel = call->ops > 0 ? gt_collective_kernel(w, call->first_op) : NULL;
+        gt_stream_index stream = stream_of(w, &w->calls[turns[i]]);
 
         if (stream != GT_NONE)
-            follow(w, order, turns[i], &of_stream[stream]);
-        if (kernel != NULL)
-            follow(w, order, turns[i],
-                   &of_rank[first_rank[kernel->collective.group] +
-                            gt_group_rank(&w->groups[kernel->collective.group],
-                                          w->streams[w->ops[call->first_op].stream].gpu)]);
+            follow_stream(w, order, turns[i], stream, &last);
+        follow_part(w, order, turns[i], &last);
     }
     free(turns);
-    free(of_stream);
-    free(of_rank);
-    free(first_rank);
+    free(last.of_stream);
+    free(last.of_default);
+    free(last.of_rest);
+    free(last.of_rank);
+    free(last.first_rank);
+    free(last.context);
 }
 
 void gt_launch_order_build(struct gt_machine *m)

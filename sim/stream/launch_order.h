@@ -7,8 +7,8 @@
  * communicators concurrently"), so something in the program keeps that order, which nobody recorded.
  *
  * Where there are collectives, a recorded call that puts something into a stream is therefore made once the calls of other
- * threads are that were recorded to do so before it; so is a rank's part of a collective behind the part before it, whatever
- * streams these are in.  Traces that are typed without times are played as they stand. */
+ * threads are that were recorded to do so before it; so is one that the legacy default stream orders behind another, and a
+ * rank's part of a collective behind the part before it, whatever streams these are in.  Traces that are typed without times are played as they stand. */
 #ifndef GRIDTIDE_SIM_STREAM_LAUNCH_ORDER_H
 #define GRIDTIDE_SIM_STREAM_LAUNCH_ORDER_H
 

@@ -4,11 +4,13 @@
  * operations put into the default stream before it, and the other way round.  One that starts
  * earlier shows its stream to be non-blocking.  One that could have started earlier, but did so only
  * and just when the other stream became free, shows it to be blocking - unless an event, a full GPU
- * or a busy copy engine can have been the reason.
+ * or a busy copy engine can have been the reason.  Streams of collectives are non-blocking: PyTorch takes them from its pool
+ * (c10/cuda/CUDAStream.cpp, cudaStreamNonBlocking), and orders them by events.
  */
 #include "traces/import/blocking_streams.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "traces/import/warnings.h"
 
@@ -84,12 +86,21 @@ static void look_at_pair(struct search *search, const struct gt_op *op, uint32_t
         judged->waited = true;
 }
 
+/* NCCL's kernels, messages too, bear its name. */
+static bool is_collective(const struct gt_workload *workload, const struct gt_op *op)
+{
+    return op->kind == GT_OP_KERNEL &&
+           strncmp(gt_name_text(workload, workload->kernels[op->kernel].name), "nccl", 4) == 0;
+}
+
 static void take_op(struct search *search, uint32_t number)
 {
     const struct gt_workload *workload = search->workload;
     const struct gt_op *op = &workload->ops[number];
     struct seen *mine = &search->seen[op->stream];
     bool inferred = workload->calls[op->call].flags & GT_CALL_INFERRED;
+
+    mine->overlapped |= is_collective(workload, op);
 
     /* Made-up calls have no order among the others. */
     for (uint32_t other = 0; other < workload->stream_count && !inferred; other++) {
