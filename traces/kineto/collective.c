@@ -1,7 +1,10 @@
-/* collective.c - what a kernel of NCCL says of the collective that it is a part of. */
+/* collective.c - what a kernel of NCCL says of the collective that it is a part of; or, in PyTorch 2.1 and 2.2 and where a
+ * vendor's Kineto is older than its PyTorch, what the operator (record_param_comms) says that asked for it. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/kineto/internal.h"
 
 static enum gt_collective_kind kind_of(const struct kineto_event *event, const char *kernel)
@@ -45,18 +48,14 @@ static uint64_t bytes_of(const struct kineto_event *event, uint32_t element_byte
     return __builtin_mul_overflow(in > out ? in : out, element_bytes, &bytes) || bytes > INT64_MAX ? 0 : bytes;
 }
 
-void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name)
+/* What the event's arguments say, into the note. */
+static void describe(struct kineto *kineto, struct gt_collective_note *note)
 {
     const struct kineto_event *event = &kineto->event;
     const struct kineto_text *datatype = kineto_text(event, KINETO_DATATYPE);
-    enum gt_collective_kind kind = kind_of(event, name);
-    struct gt_collective_note *note;
     const char *usual = NULL;
     uint32_t element_bytes = 0;
 
-    if (kind == GT_COLLECTIVE_NONE)
-        return;
-    note = gt_collective_notes_add(&kineto->import.collectives, op, kind);
     if (datatype->length > 0)
         element_bytes = gt_datatype_bytes(datatype->bytes, datatype->length, &usual);
     if (usual != NULL)
@@ -67,4 +66,64 @@ void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name
         note->group_size = (uint32_t)positive(event, KINETO_GROUP_SIZE);
     if (kineto_has(event, KINETO_SEQUENCE) && event->number[KINETO_SEQUENCE] >= 0)
         note->sequence = (uint64_t)event->number[KINETO_SEQUENCE];
+}
+
+void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name)
+{
+    enum gt_collective_kind kind = kind_of(&kineto->event, name);
+    struct gt_collective_notes *notes = &kineto->import.collectives;
+
+    /* A group of one rank has nobody to wait for. */
+    if (kind == GT_COLLECTIVE_NONE || positive(&kineto->event, KINETO_GROUP_SIZE) == 1)
+        return;
+    describe(kineto, gt_collective_notes_add(notes, op, kind));
+    gt_array_grow(kineto->externals, notes->count - 1, kineto->external_room);
+    kineto->externals[notes->count - 1] = kineto_external(&kineto->event);
+}
+
+void kineto_announce_collective(struct kineto *kineto)
+{
+    static const char name[] = "record_param_comms";
+    const struct kineto_event *event = &kineto->event;
+
+    if (kineto_external(event) == 0 || kineto_text(event, KINETO_COLLECTIVE)->length == 0 ||
+        event->name.length != sizeof name - 1 || memcmp(event->name.bytes, name, sizeof name - 1) != 0)
+        return;
+    describe(kineto, gt_collective_notes_add(&kineto->announced, kineto_external(event), GT_COLLECTIVE_NONE));
+}
+
+static int by_op(const void *left, const void *right)
+{
+    const struct gt_collective_note *a = left, *b = right;
+
+    GT_ORDER(a->op, b->op);
+    return 0;
+}
+
+/* What its operator said of a collective of which its kernel says nothing. */
+static void give(const struct gt_collective_notes *announced, uint32_t external, struct gt_collective_note *note)
+{
+    const struct gt_collective_note key = { .op = external }, *found;
+
+    if (note->group != GT_NONE || note->bytes != 0 || external == 0)
+        return;
+    found = bsearch(&key, announced->notes, announced->count, sizeof key, by_op);
+    if (found == NULL)
+        return;
+    note->bytes = found->bytes;
+    note->sequence = found->sequence;
+    note->group = found->group;
+    note->group_size = found->group_size;
+    note->datatype = found->datatype;
+}
+
+void kineto_give_announced(struct kineto *kineto)
+{
+    struct gt_collective_notes *notes = &kineto->import.collectives;
+
+    if (kineto->announced.count == 0 || kineto->several_processes) /* whose numbers may be the same */
+        return;
+    qsort(kineto->announced.notes, kineto->announced.count, sizeof *kineto->announced.notes, by_op);
+    for (uint32_t i = 0; i < notes->count; i++)
+        give(&kineto->announced, kineto->externals[i], &notes->notes[i]);
 }

@@ -5,7 +5,7 @@
  *   category.c which kind of event
  *   event.c   what an event means: an operation, a call, a mark, a name
  *   range.c   operators, annotations, steps, modules
- *   collective.c   what a kernel says of the collective that it is a part of
+ *   collective.c   what a kernel, or its operator, says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
  *   instant.c operators and the allocator's doings, for tensors.h
@@ -160,7 +160,10 @@ struct kineto {
     bool wants_tensors; /* an execution trace is beside the profile */
     struct kineto_thread_name *thread_names;
     uint32_t thread_name_count, thread_name_room;
-    bool several_processes;      /* calls of more than one pid */
+    uint32_t *externals; /* of the kernel of each of import.collectives: its External id */
+    uint32_t external_room;
+    struct gt_collective_notes announced; /* by operators, whose External id is in `op` */
+    bool several_processes;               /* calls of more than one pid */
     bool has_events;             /* a list of events was there */
     bool has_priorities;         /* an operation says its stream's */
     uint64_t last_pid, last_tid; /* of `last_thread`, the last call's */
@@ -208,6 +211,10 @@ uint64_t kineto_thread_number(int64_t number);
 
 /* The event's kernel, which is gathered operation `op` and called `name`: note which collective it is a part of, if any. */
 void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name);
+/* The event is an operator: keep what it says of the collective that it asks for, if it does. */
+void kineto_announce_collective(struct kineto *kineto);
+/* After the last event: such words to the kernels that say nothing themselves. */
+void kineto_give_announced(struct kineto *kineto);
 
 /* Take an event that is a range of its thread's time; one that cannot be read is counted and left out. Returns 0. */
 int kineto_take_range(struct kineto *kineto, struct gt_error *error);

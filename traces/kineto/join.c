@@ -278,6 +278,7 @@ void kineto_join(struct kineto *kineto)
     find_records(kineto);
     give_targets(kineto);
     name_threads(kineto);
+    kineto_give_announced(kineto);
     gt_import_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0);
     if (!kineto->has_priorities)
         gt_import_warn(kineto->import.workload, "priorities-unknown", streams_beside_others(&kineto->import));

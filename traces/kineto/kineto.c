@@ -233,6 +233,8 @@ static void free_parts(struct kineto *kineto)
     free(kineto->gpus);
     free(kineto->marks);
     free(kineto->thread_names);
+    free(kineto->externals);
+    gt_collective_notes_free(&kineto->announced);
     kineto_tensors_free(&kineto->tensors);
 }
 

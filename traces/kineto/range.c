@@ -70,6 +70,8 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error)
     range->external = kineto_external(event);
     range->gradient_bytes = gradient_bytes(event);
     range->kind = (uint8_t)kind_of(event);
+    if (event->category == KINETO_OPERATOR)
+        kineto_announce_collective(kineto);
     kineto_take_function(kineto);
     return 0;
 }
