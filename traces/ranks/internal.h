@@ -9,6 +9,7 @@
 struct gt_rank_member {
     uint32_t rank, gpu; /* in the ranks given; in that rank's workload */
     uint32_t stream;    /* of a group without a name: the one that its collectives are in; else GT_NONE */
+    uint32_t size;      /* ranks of its group, by its notes; 0: they do not say */
     uint32_t *notes;    /* indexes of the rank's notes */
     uint32_t count, room;
     uint32_t bare;  /* notes before the first one that has a number; see match.c */

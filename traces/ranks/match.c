@@ -58,8 +58,10 @@ static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, u
         struct gt_rank_member *member =
             find_member(group, rank, w->streams[stream].gpu, name == GT_NONE ? stream : GT_NONE);
 
-        if (note->group_size > group->size)
-            group->size = note->group_size;
+        if (note->group_size > member->size)
+            member->size = note->group_size;
+        if (member->size > group->size)
+            group->size = member->size;
         gt_array_grow(member->notes, member->count, member->room);
         member->notes[member->count++] = i;
     }

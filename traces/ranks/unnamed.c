@@ -1,7 +1,8 @@
 /* unnamed.c - groups that the recordings do not name (PyTorch of before 2.2, Nsight Systems): who reduces with whom.
  *
  * NCCL's users keep a stream a communicator, so that a stream's collectives are of one group.  Streams of several GPUs are of
- * the same where their collectives, in order, end together, each time.
+ * the same where their collectives, in order, end together, each time; where the recordings say how many ranks the group has
+ * (PyTorch 2.1), those that do so best.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static uint32_t find_candidates(const struct splitting *s, uint32_t first)
     uint32_t count = 0;
 
     for (uint32_t i = first + 1; i < s->count; i++)
-        if (!s->taken[i] &&
+        if (!s->taken[i] && s->members[i].size == s->members[first].size &&
             gt_rank_shift_find(s->ranks, &s->members[first], &s->members[i], &s->candidates[count].shift))
             s->candidates[count++].member = i;
     if (count > 0)
@@ -77,13 +78,13 @@ static int by_rank(const void *left, const void *right)
 }
 
 /* Member `first` and all who end their collectives with it. */
-static struct gt_rank_group gather(struct splitting *s, uint32_t first, uint32_t size)
+static struct gt_rank_group gather(struct splitting *s, uint32_t first)
 {
-    struct gt_rank_group group = { .key = "", .size = size };
+    struct gt_rank_group group = { .key = "", .size = s->members[first].size };
     uint32_t count = find_candidates(s, first);
 
     take(s, &group, first);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && (group.size == 0 || group.count < group.size); i++) {
         const struct candidate *next = &s->candidates[i];
 
         if (next->shift.jitter_ns <= most_jitter_ns && !has_gpu(&group, &s->members[next->member]))
@@ -93,13 +94,13 @@ static struct gt_rank_group gather(struct splitting *s, uint32_t first, uint32_t
     return group;
 }
 
-static void split(struct gt_rank_groups *groups, struct splitting *s, uint32_t size)
+static void split(struct gt_rank_groups *groups, struct splitting *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->taken[i])
             continue;
         gt_array_grow(groups->groups, groups->count, groups->room);
-        groups->groups[groups->count++] = gather(s, i, size);
+        groups->groups[groups->count++] = gather(s, i);
     }
 }
 
@@ -122,7 +123,7 @@ void gt_rank_groups_split(struct gt_rank_groups *groups, const struct gt_rank *r
         .taken = gt_calloc(unnamed.count, sizeof *s.taken),
         .candidates = gt_calloc(unnamed.count, sizeof *s.candidates),
     };
-    split(groups, &s, unnamed.size);
+    split(groups, &s);
     free(s.taken);
     free(s.candidates);
     free(unnamed.members);
