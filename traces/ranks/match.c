@@ -1,7 +1,7 @@
 /* match.c - which kernels of collectives belong together.
  *
  * A rank launches the collectives of a group in the same order as every other.  Recordings begin and end at different
- * ones, though: those that only some have are left out at both ends. */
+ * ones, though: those that only some have are left out, at both ends, and where numbers tell in between, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,26 +101,82 @@ static bool is_numbered(const struct gt_rank *ranks, const struct gt_rank_member
     return member->count > 0;
 }
 
-/* Where the recordings number collectives: from the latest beginning on. */
+/* The next number of all members, from where each has come to; GT_SEQUENCE_NONE: one has no more. */
+static uint64_t next_number(const struct gt_rank *ranks, const struct gt_rank_group *group)
+{
+    uint64_t number = 0;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct gt_rank_member *member = &group->members[i];
+        uint64_t own;
+
+        if (member->first == member->count)
+            return GT_SEQUENCE_NONE;
+        own = number_of(ranks, member, member->first);
+        number = own > number ? own : number;
+    }
+    return number;
+}
+
+/* Do all members have that number next, of one kind?  Those before it are passed over. */
+static bool all_have(const struct gt_rank *ranks, struct gt_rank_group *group, uint64_t number)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct gt_rank_member *member = &group->members[i], *first = &group->members[0];
+
+        while (member->first < member->count && number_of(ranks, member, member->first) < number)
+            member->first++;
+        all = all && member->first < member->count && number_of(ranks, member, member->first) == number &&
+              gt_rank_note_at(ranks, member, member->first)->kind == gt_rank_note_at(ranks, first, first->first)->kind;
+    }
+    return all;
+}
+
+/* Of each member only the collectives whose numbers all have, from the first one on: a recording may lack some, at its ends or
+ * where its profiler lost them. */
+static void keep_common(const struct gt_rank *ranks, struct gt_rank_group *group)
+{
+    uint32_t **kept = gt_calloc(group->count, sizeof *kept), count = 0;
+    uint64_t number;
+
+    for (uint32_t i = 0; i < group->count; i++)
+        kept[i] = gt_calloc(group->members[i].count + 1ull, sizeof **kept);
+    while ((number = next_number(ranks, group)) != GT_SEQUENCE_NONE) {
+        bool all = all_have(ranks, group, number);
+
+        for (uint32_t i = 0; i < group->count; i++) {
+            struct gt_rank_member *member = &group->members[i];
+
+            if (all)
+                kept[i][count] = member->notes[member->first];
+            if (all || (member->first < member->count && number_of(ranks, member, member->first) == number))
+                member->first++;
+        }
+        count += all;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        group->members[i].left_out = group->members[i].count - count;
+        free(group->members[i].notes);
+        group->members[i].notes = kept[i];
+        group->members[i].count = group->members[i].room = count;
+        group->members[i].first = 0;
+    }
+    free(kept);
+}
+
+/* Where the recordings number collectives. */
 static bool match_by_number(const struct gt_rank *ranks, struct gt_rank_group *group)
 {
-    uint64_t first = 0;
-
     for (uint32_t i = 0; i < group->count; i++) {
         struct gt_rank_member *member = &group->members[i];
 
         member->bare = count_bare(ranks, member);
         if (!is_numbered(ranks, member))
             return false;
-        if (number_of(ranks, member, 0) > first)
-            first = number_of(ranks, member, 0);
     }
-    for (uint32_t i = 0; i < group->count; i++) {
-        struct gt_rank_member *member = &group->members[i];
-
-        while (member->first < member->count && number_of(ranks, member, member->first) < first)
-            member->first++;
-    }
+    keep_common(ranks, group);
     return true;
 }
 
@@ -144,7 +200,7 @@ static bool match_by_order(const struct gt_rank *ranks, struct gt_rank_group *gr
 }
 
 /* How many follow each other that all members have. */
-static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank_group *group, bool numbered)
+static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank_group *group)
 {
     const struct gt_rank_member *first = &group->members[0];
 
@@ -155,9 +211,7 @@ static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank
             if (member->first + meeting >= member->count)
                 return meeting;
             if (gt_rank_note_at(ranks, member, member->first + meeting)->kind !=
-                    gt_rank_note_at(ranks, first, first->first + meeting)->kind ||
-                (numbered && number_of(ranks, member, member->first + meeting) !=
-                                 number_of(ranks, first, first->first + meeting)))
+                gt_rank_note_at(ranks, first, first->first + meeting)->kind)
                 return meeting;
         }
     }
@@ -172,13 +226,11 @@ struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count
     gt_rank_groups_split(&groups, ranks);
     for (uint32_t i = 0; i < groups.count; i++) {
         struct gt_rank_group *group = &groups.groups[i];
-        bool numbered;
 
         if (group->count < 2 || (group->size != 0 && group->size != group->count))
             continue;
-        numbered = match_by_number(ranks, group);
-        if (numbered || match_by_order(ranks, group))
-            group->meetings = count_meetings(ranks, group, numbered);
+        if (match_by_number(ranks, group) || match_by_order(ranks, group))
+            group->meetings = count_meetings(ranks, group);
     }
     return groups;
 }

@@ -103,7 +103,8 @@ static uint64_t count_alone(const struct gt_rank_groups *groups)
 
     for (uint32_t i = 0; i < groups->count; i++)
         for (uint32_t j = 0; j < groups->groups[i].count; j++)
-            alone += groups->groups[i].members[j].count - groups->groups[i].meetings;
+            alone += groups->groups[i].members[j].left_out + groups->groups[i].members[j].count -
+                     groups->groups[i].meetings;
     return alone;
 }
 
