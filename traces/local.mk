@@ -43,7 +43,7 @@ traces_libtraces_a_SOURCES = \
     traces/names/shell_word.c traces/names/shell_word.h traces/names/short_name.c traces/names/short_name.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \
-    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
+    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/devices.c traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \

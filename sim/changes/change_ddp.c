@@ -229,6 +229,9 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
         ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count, ddp->bucket_count == 1 ? "" : "s");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "all ranks' hosts are as fast as the recorded one, and none is late");
+    if (t->alike)
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "how large each gradient is was not recorded: all are taken to be alike");
     if (t->spread)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
                            "when which gradient is ready was not recorded: evenly over the backward pass");

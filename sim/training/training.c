@@ -176,6 +176,7 @@ static void size_gradients(struct gt_training *t, uint64_t given)
 
         for (uint32_t i = 0; i < count; i++)
             sum += first[i].bytes;
+        t->alike |= count > 0 && sum == 0;
         for (uint32_t i = 0; i < count && given > 0; i++)
             first[i].bytes =
                 sum > 0 ? (uint64_t)((double)first[i].bytes / (double)sum * (double)given) : given / count;

@@ -211,7 +211,8 @@ uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, 
     uint32_t before = workload->stream_count, number;
 
     context = context == GT_NSYS_NULL ? 0 : context;
-    number = gt_import_stream(&nsys->import, process, (uint32_t)device, (uint32_t)context, (uint64_t)stream);
+    number = gt_import_stream(&nsys->import, process, gt_nsys_gpu(nsys, process, device), (uint32_t)context,
+                              (uint64_t)stream);
     if (number == before) {
         describe(nsys, &workload->streams[number], process, context);
         if (find_context(nsys, process, context) == NULL) {

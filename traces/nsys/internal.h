@@ -9,6 +9,7 @@
 struct gt_nsys_string;      /* StringIds met so far */
 struct gt_nsys_context;     /* which device a context is on */
 struct gt_nsys_stream_info; /* TARGET_INFO_CUDA_STREAM */
+struct gt_nsys_device;      /* TARGET_INFO_CUDA_DEVICE */
 
 /* One cudaEventRecord. */
 struct gt_nsys_record {
@@ -32,6 +33,8 @@ struct gt_nsys {
     struct gt_nsys_context *contexts;
     struct gt_nsys_stream_info *stream_infos; /* by process, context, stream */
     size_t stream_info_count;
+    struct gt_nsys_device *devices; /* by process and number there */
+    size_t device_count, device_room;
     struct gt_nsys_record *records;
     size_t record_count, record_room;
     struct gt_nsys_meanings copy_kinds;   /* gt_direction */
@@ -62,6 +65,10 @@ int gt_nsys_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, struct gt_err
 /* An API function's name without its version; *api NULL when it only takes host time. */
 int gt_nsys_api_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, const struct gt_cuda_api **api,
                      struct gt_error *error);
+
+/* devices.c: the number of the GPU that a process calls `device`; the same where the file does not say. */
+int gt_nsys_read_devices(struct gt_nsys *nsys, struct gt_error *error); /* before any operation */
+uint32_t gt_nsys_gpu(const struct gt_nsys *nsys, uint64_t process, int64_t device);
 
 /* info.c: what is said about streams, contexts, GPUs, threads. */
 struct gt_nsys_meaning {
