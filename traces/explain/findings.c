@@ -291,13 +291,24 @@ static void find_tasks(struct findings *f, const struct gt_stats_task_kernel *ta
     }
 }
 
+/* What its latest coming cost: of several who waited, what each did in the mean. */
+static void say_longest(const struct gt_rank_waits *late, char *text, size_t bytes)
+{
+    double each_us = (double)late->worst_ps / 1e6 / late->worst_others;
+
+    if (late->worst_others == 1)
+        snprintf(text, bytes, "%.1f us", each_us);
+    else
+        snprintf(text, bytes, "%u GPUs for %.1f us each", late->worst_others, each_us);
+}
+
 /* The rank that keeps the others waiting most. */
 static void find_straggler(struct findings *f)
 {
     size_t count;
     struct gt_rank_waits *ranks = gt_rank_waits(f->t, &count);
     const struct gt_rank_waits *late = NULL;
-    char place[160], busy[160], ran[120] = "nothing";
+    char place[160], busy[160], longest[64], ran[120] = "nothing";
 
     for (size_t i = 0; i < count; i++)
         late = ranks[i].last > 0 && (late == NULL || ranks[i].kept_ps > late->kept_ps) ? &ranks[i] : late;
@@ -307,14 +318,14 @@ static void find_straggler(struct findings *f)
             gt_loaded_op_place(f->t, late->busy, busy, sizeof busy);
             snprintf(ran, sizeof ran, "%.80s for %.1f us", busy, (double)late->busy_ps / 1e6);
         }
+        say_longest(late, longest, sizeof longest);
         snprintf(
             add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why], gt_why_changes[late->hold.why])->text,
             sizeof f->rows->text,
             "GPU %u came last to %" PRIu64 " of %" PRIu64
-            " collectives and kept the others %.1f us; for longest, %.1f us, with %.60s, held up by %s%s%.90s; "
+            " collectives and kept the others %.1f us; for longest, %s, with %.60s, held up by %s%s%.90s; "
             "meanwhile its GPU ran %s",
-            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, (double)late->worst_ps / 1e6,
-            place, gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
+            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, longest, place, gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }
     free(ranks);
 }

@@ -197,6 +197,7 @@ static void add_meeting(const struct gt_loaded_run *t, const struct meeting *mee
     if (late->worst == GT_NONE || kept > late->worst_ps) {
         late->worst = meeting->last;
         late->worst_ps = kept;
+        late->worst_others = meeting->count - 1;
         gt_why(t, meeting->last, first_ps, last_ps, &late->hold);
         find_busy(t, late, first_ps, last_ps, longest_ps);
     }

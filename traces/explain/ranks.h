@@ -18,7 +18,8 @@ struct gt_rank_waits {
     gt_time_ps hidden_ps;  /* of the time of its parts, other kernels or copies ran on the GPU */
     gt_time_ps exposed_ps; /* nothing else did */
     gt_op_index worst;     /* its part that kept the others longest; GT_NONE: none */
-    gt_time_ps worst_ps;   /* for so long */
+    gt_time_ps worst_ps;   /* for so long, all of them together */
+    uint32_t worst_others; /* so many */
     struct gt_hold hold;   /* what that one was held up by while others waited */
     gt_op_index busy;      /* that its GPU was busy with for longest meanwhile; GT_NONE: nothing */
     gt_time_ps busy_ps;    /* for so long */
