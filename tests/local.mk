@@ -66,7 +66,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
-    tests/cli/late.bats tests/cli/ranks.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
+    tests/cli/late.bats tests/cli/ranks.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \
@@ -172,7 +172,7 @@ TESTS += $(SOURCE_TESTS)
 endif
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \
-    tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
+    tests/run-bats tests/data/stats-golden.sql tests/data/job.py tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \

@@ -2,27 +2,38 @@
 #include "sim/changes/change.h"
 #include "sim/training/rank_count.h"
 
-static bool has_collectives(const struct gt_workload *w)
+/* Kernels of collectives; of `unsized` of them nobody recorded how many bytes they move. */
+static uint32_t count_collectives(const struct gt_workload *w, uint32_t *unsized)
 {
-    for (uint32_t i = 0; i < w->kernel_count; i++)
-        if (w->kernels[i].collective.kind != GT_COLLECTIVE_NONE)
-            return true;
-    return false;
+    uint32_t count = 0;
+
+    *unsized = 0;
+    for (uint32_t i = 0; i < w->kernel_count; i++) {
+        bool is_one = w->kernels[i].collective.kind != GT_COLLECTIVE_NONE;
+
+        count += is_one;
+        *unsized += is_one && w->kernels[i].collective.bytes == 0;
+    }
+    return count;
 }
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    uint32_t most;
+    uint32_t most, unsized;
 
     if (gt_count_parse(argument, "how many SMs a collective may hold", 1, 64, &most, error) != 0)
         return -1;
-    if (!has_collectives(scenario->workload))
+    if (count_collectives(scenario->workload, &unsized) == 0)
         return gt_error_set(error, "the trace has no collectives; ddp and dp, given before it, bring them");
     scenario->device.collective.most_channels = most;
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "collectives hold %u SMs at most, and are slower where NCCL would take more; those that were "
                        "recorded move their data as fast as they did",
                        most);
+    if (unsized > 0)
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "%u kinds of collectives do not say their size: these take as long as they were recorded to",
+                           unsized);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * the same where their collectives, in order, end together, each time; where the recordings say how many ranks the group has
  * (PyTorch 2.1), those that do so best.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,9 @@
 #include "sim/base/sort.h"
 #include "traces/ranks/internal.h"
 
-/* Ends of the same collective jitter by less (10 to 15 us between two H200s). */
-static const double most_jitter_ns = 100000;
+/* Ends of the same collective jitter by less (10 to 15 us between two H200s); and of one group's by not much more than of the two
+ * that agree best: other groups of the same job, which wait for each other now and then, end not far from them. */
+static const double most_jitter_ns = 100000, more_jitter = 4, more_jitter_ns = 10000;
 
 /* A member that may be of the group of another one. */
 struct candidate {
@@ -77,17 +79,24 @@ static int by_rank(const void *left, const void *right)
     return 0;
 }
 
+/* How much those may jitter against the first who are of its group. */
+static double limit_ns(const struct splitting *s, uint32_t count)
+{
+    return count == 0 ? 0 : fmin(most_jitter_ns, more_jitter * s->candidates[0].shift.jitter_ns + more_jitter_ns);
+}
+
 /* Member `first` and all who end their collectives with it. */
 static struct gt_rank_group gather(struct splitting *s, uint32_t first)
 {
     struct gt_rank_group group = { .key = "", .size = s->members[first].size };
     uint32_t count = find_candidates(s, first);
+    double most_ns = limit_ns(s, count);
 
     take(s, &group, first);
     for (uint32_t i = 0; i < count && (group.size == 0 || group.count < group.size); i++) {
         const struct candidate *next = &s->candidates[i];
 
-        if (next->shift.jitter_ns <= most_jitter_ns && !has_gpu(&group, &s->members[next->member]))
+        if (next->shift.jitter_ns <= most_ns && !has_gpu(&group, &s->members[next->member]))
             take(s, &group, next->member);
     }
     qsort(group.members, group.count, sizeof *group.members, by_rank);
