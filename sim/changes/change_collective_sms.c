@@ -31,9 +31,9 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
                        "recorded move their data as fast as they did",
                        most);
     if (unsized > 0)
-        gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "%u kinds of collectives do not say their size: these take as long as they were recorded to",
-                           unsized);
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%u kinds of collectives do not say their size: these take as long as they were recorded to", unsized);
     return 0;
 }
 

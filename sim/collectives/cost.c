@@ -175,8 +175,7 @@ struct gt_collective_plan gt_collective_plan(const struct gt_device *device, con
                                       : gt_nccl_threads(collective, ranks, plan.protocol, plan.channels);
     empty.bytes = 0;
     empty_ns = time_ns(device, &empty, ranks, usual, &plan);
-    ns = fmax(time_ns(device, collective, ranks, usual, &plan),
-              empty_ns + over_links_ns(device, collective, ranks));
+    ns = fmax(time_ns(device, collective, ranks, usual, &plan), empty_ns + over_links_ns(device, collective, ranks));
     plan.fetch_ps = plan.transfer_ps =
         ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
     add_getting(device, collective, empty_ns, &plan);

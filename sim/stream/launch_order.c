@@ -19,11 +19,13 @@ static bool recorded(const struct gt_call *call)
     return call->start_ps != GT_TIME_NONE || call->handover_ps != GT_TIME_NONE;
 }
 
-/* Was any call seen to follow one of another thread of its process? */
+/* Are there threads whose calls were recorded? */
 static bool has_order(const struct gt_machine *m)
 {
     const struct gt_workload *w = m->workload;
 
+    if (w->thread_count < 2)
+        return false;
     for (gt_call_index i = 0; i < w->call_count; i++)
         if (recorded(&w->calls[i]))
             return true;
@@ -100,8 +102,8 @@ static void follow_part(const struct gt_workload *w, struct gt_launch_order *ord
     if (kernel == NULL)
         return;
     group = kernel->collective.group;
-    before = &last->of_rank[last->first_rank[group] +
-                            gt_group_rank(&w->groups[group], w->streams[w->ops[op].stream].gpu)];
+    before =
+        &last->of_rank[last->first_rank[group] + gt_group_rank(&w->groups[group], w->streams[w->ops[op].stream].gpu)];
     follow(w, order, call, *before);
     *before = call;
 }

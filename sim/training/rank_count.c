@@ -76,10 +76,11 @@ void gt_ranks_tell_extrapolated(struct gt_scenario *scenario, uint32_t ranks)
     tell(scenario, otherwise);
     free(otherwise);
     if (ranks > HOST_GPUS)
-        gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "all %u GPUs are joined as those of one host are: the network between hosts is slower, and "
-                           "not modelled",
-                           ranks);
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "all %u GPUs are joined as those of one host are: the network between hosts is slower, and "
+            "not modelled",
+            ranks);
 }
 
 void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64_t collectives)

@@ -88,6 +88,18 @@ export_of_nsys() {
     [[ "$output" == *"GPUs        2"* ]]
     [[ "$output" == *"group       nccl of 2 GPUs"* ]]
     [ "$(parts both.jsonl | wc -l)" -eq 4 ]
+    # CUDA_VISIBLE_DEVICES gives each process one GPU, which it calls 0
+    export_of_nsys visible.sqlite "CREATE TEMP TABLE r AS SELECT * FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+        UPDATE r SET globalTid = globalTid + 16777216; INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT * FROM r;
+        CREATE TEMP TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL;
+        UPDATE k SET globalPid = globalPid + 16777216; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;
+        CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER, uuid TEXT);
+        INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT DISTINCT (globalTid >> 24 & 1), 0, globalTid >> 24 & 16777215, ''
+            FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+    run "$GRIDTIDE" import visible.sqlite -o visible.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"GPUs        2"* ]]
+    [[ "$output" == *"group       nccl of 2 GPUs"* ]]
     printf 'SQLite format 3\0' > cut.sqlite
     run "$GRIDTIDE" import rank0.sqlite cut.sqlite -o job2.jsonl
     [ "$status" -eq 1 ]

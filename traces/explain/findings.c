@@ -325,7 +325,8 @@ static void find_straggler(struct findings *f)
             "GPU %u came last to %" PRIu64 " of %" PRIu64
             " collectives and kept the others %.1f us; for longest, %s, with %.60s, held up by %s%s%.90s; "
             "meanwhile its GPU ran %s",
-            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, longest, place, gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
+            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, longest, place,
+            gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }
     free(ranks);
 }

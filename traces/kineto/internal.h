@@ -164,9 +164,9 @@ struct kineto {
     uint32_t external_room;
     struct gt_collective_notes announced; /* by operators, whose External id is in `op` */
     bool several_processes;               /* calls of more than one pid */
-    bool has_events;             /* a list of events was there */
-    bool has_priorities;         /* an operation says its stream's */
-    uint64_t last_pid, last_tid; /* of `last_thread`, the last call's */
+    bool has_events;                      /* a list of events was there */
+    bool has_priorities;                  /* an operation says its stream's */
+    uint64_t last_pid, last_tid;          /* of `last_thread`, the last call's */
     uint32_t last_thread;
     int64_t base_ns; /* that times count from, since 1970 */
     int64_t rank;    /* of the job's process that was recorded; -1: not said */

@@ -45,9 +45,9 @@ static const char *const endings[] = { ".nsys-rep", ".qdrep", NULL };
 /* In this order: streams are described before they are met, contexts are known from operations
  * before events and synchronisations, whose devices are not to be trusted, need them. */
 static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
-    check_is_export,    gt_nsys_names_open,   gt_nsys_read_streams, gt_nsys_read_devices,
-    gt_nsys_read_ops,   gt_nsys_read_calls,   gt_nsys_read_records, gt_nsys_read_syncs,
-    gt_nsys_read_gpus,  gt_nsys_read_threads, gt_nsys_read_ranges,  say_if_no_gpu_work,
+    check_is_export,   gt_nsys_names_open,   gt_nsys_read_streams, gt_nsys_read_devices,
+    gt_nsys_read_ops,  gt_nsys_read_calls,   gt_nsys_read_records, gt_nsys_read_syncs,
+    gt_nsys_read_gpus, gt_nsys_read_threads, gt_nsys_read_ranges,  say_if_no_gpu_work,
 };
 
 /* By its name: the first bytes of a report are not documented. */

@@ -252,8 +252,7 @@ static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, 
 
         *from = ends[i] == SOURCE_DEVICE;
         if (device != GT_NSYS_NULL && device != rows->value[DEVICE] && device <= 65535)
-            return gt_import_gpu(&nsys->import,
-                                 gt_nsys_gpu(nsys, gt_nsys_process(rows->value[PROCESS]), device));
+            return gt_import_gpu(&nsys->import, gt_nsys_gpu(nsys, gt_nsys_process(rows->value[PROCESS]), device));
     }
     *from = false;
     return GT_NONE;

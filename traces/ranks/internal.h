@@ -13,8 +13,8 @@ struct gt_rank_member {
     uint32_t *notes;    /* indexes of the rank's notes */
     uint32_t count, room;
     uint32_t left_out; /* that are no longer among them, since not all members have their numbers */
-    uint32_t bare;  /* notes before the first one that has a number; see match.c */
-    uint32_t first; /* the note that belongs to the group's first meeting */
+    uint32_t bare;     /* notes before the first one that has a number; see match.c */
+    uint32_t first;    /* the note that belongs to the group's first meeting */
 };
 
 /* Those whose collectives belong together. */

@@ -128,8 +128,9 @@ static bool all_have(const struct gt_rank *ranks, struct gt_rank_group *group, u
 
         while (member->first < member->count && number_of(ranks, member, member->first) < number)
             member->first++;
-        all = all && member->first < member->count && number_of(ranks, member, member->first) == number &&
-              gt_rank_note_at(ranks, member, member->first)->kind == gt_rank_note_at(ranks, first, first->first)->kind;
+        all =
+            all && member->first < member->count && number_of(ranks, member, member->first) == number &&
+            gt_rank_note_at(ranks, member, member->first)->kind == gt_rank_note_at(ranks, first, first->first)->kind;
     }
     return all;
 }
