@@ -28,6 +28,7 @@ void gt_steps_order(struct gt_steps *steps, gt_step_index before, gt_step_index 
         return;
     gt_array_grow(steps->edges, steps->edge_count, steps->edge_room);
     steps->edges[steps->edge_count++] = (struct gt_step_edge){ before, after };
+    steps->backward |= before > after;
 }
 
 void gt_steps_free(struct gt_steps *steps)
@@ -38,7 +39,7 @@ void gt_steps_free(struct gt_steps *steps)
     *steps = (struct gt_steps){ .list = NULL };
 }
 
-/* Both lists of neighbours by step: those of i are list[first[i] .. first[i + 1] - 1]. */
+/* Neighbours by step: those of i are list[first[i] .. first[i + 1] - 1]. */
 struct neighbours {
     uint64_t *first;
     gt_step_index *list;
@@ -48,15 +49,17 @@ struct walk {
     const struct gt_steps *steps;
     const struct gt_step_visitor *visitor;
     void *user;
-    struct neighbours before, after;
-    gt_step_index *next; /* on its line; GT_NONE */
-    uint32_t *left;      /* by step: how many it still has to wait for */
-    uint32_t *wanted;    /* by step: how many still come to ask what it knows */
+    struct neighbours before;
+    uint32_t *wanted; /* by step: how many still come to ask what it knows */
     bool *done;
     struct gt_line *known; /* by step: what it knows, while that is wanted */
     struct gt_line *lines; /* as they are now */
-    struct gt_heap freed;  /* steps that were passed over and can happen now */
-    gt_step_index at;      /* the next one, as they were added */
+    /* Only where an edge goes backward. */
+    struct neighbours after;
+    gt_step_index *next;  /* on its line; GT_NONE */
+    uint32_t *left;       /* by step: how many it still has to wait for */
+    struct gt_heap freed; /* steps that were passed over and can happen now */
+    gt_step_index at;     /* the next one, as they were added */
 };
 
 static struct neighbours list_neighbours(const struct gt_steps *steps, bool before)
@@ -74,11 +77,6 @@ static struct neighbours list_neighbours(const struct gt_steps *steps, bool befo
         n.list[--n.first[before ? edge->after : edge->before]] = before ? edge->before : edge->after;
     }
     return n;
-}
-
-static uint32_t neighbour_count(const struct neighbours *n, gt_step_index step)
-{
-    return (uint32_t)(n->first[step + 1] - n->first[step]);
 }
 
 /* A line's steps come one after the other. */
@@ -108,19 +106,25 @@ static void begin(struct walk *walk)
     const struct gt_steps *steps = walk->steps;
 
     walk->before = list_neighbours(steps, true);
-    walk->after = list_neighbours(steps, false);
-    walk->next = gt_calloc(steps->count + 1ull, sizeof *walk->next);
-    walk->left = gt_calloc(steps->count + 1ull, sizeof *walk->left);
     walk->wanted = gt_calloc(steps->count + 1ull, sizeof *walk->wanted);
     walk->done = gt_calloc(steps->count + 1ull, sizeof *walk->done);
     walk->known = gt_calloc(steps->count + 1ull, sizeof *walk->known);
     walk->lines = gt_calloc(steps->line_count + 1ull, sizeof *walk->lines);
     for (uint32_t i = 0; i < steps->line_count; i++)
         walk->lines[i] = gt_line_new(i);
-    for (gt_step_index i = 0; i < steps->count; i++) {
-        walk->left[i] = neighbour_count(&walk->before, i);
-        walk->wanted[i] = neighbour_count(&walk->after, i);
-    }
+    for (uint64_t i = 0; i < steps->edge_count; i++)
+        walk->wanted[steps->edges[i].before]++;
+}
+
+static void begin_backward(struct walk *walk)
+{
+    const struct gt_steps *steps = walk->steps;
+
+    walk->after = list_neighbours(steps, false);
+    walk->next = gt_calloc(steps->count + 1ull, sizeof *walk->next);
+    walk->left = gt_calloc(steps->count + 1ull, sizeof *walk->left);
+    for (gt_step_index i = 0; i < steps->count; i++)
+        walk->left[i] = (uint32_t)(walk->before.first[i + 1] - walk->before.first[i]);
     follow_lines(walk);
 }
 
@@ -199,24 +203,34 @@ static void catch_up(struct walk *walk)
         happen_and_let_go(walk, gt_heap_pop(&walk->freed).subject);
 }
 
+/* Steps that wait for later ones are passed over until they can happen; at last those that never can. */
+static void walk_backward(struct walk *walk)
+{
+    begin_backward(walk);
+    while (walk->at < walk->steps->count) {
+        gt_step_index step = walk->at++;
+
+        if (walk->left[step] > 0)
+            continue;
+        happen_and_let_go(walk, step);
+        catch_up(walk);
+    }
+    for (gt_step_index i = 0; i < walk->steps->count; i++) {
+        if (walk->done[i])
+            continue;
+        happen_and_let_go(walk, i);
+        catch_up(walk);
+    }
+}
+
 void gt_steps_walk(const struct gt_steps *steps, const struct gt_step_visitor *visitor, void *user)
 {
     struct walk walk = { .steps = steps, .visitor = visitor, .user = user };
 
     begin(&walk);
-    while (walk.at < steps->count) {
-        gt_step_index step = walk.at++;
-
-        if (walk.left[step] > 0)
-            continue;
-        happen_and_let_go(&walk, step);
-        catch_up(&walk);
-    }
-    for (gt_step_index i = 0; i < steps->count; i++) {
-        if (walk.done[i])
-            continue;
-        happen_and_let_go(&walk, i);
-        catch_up(&walk);
-    }
+    if (steps->backward)
+        walk_backward(&walk);
+    for (gt_step_index i = 0; i < steps->count && !steps->backward; i++)
+        happen(&walk, i);
     end(&walk);
 }

@@ -35,6 +35,7 @@ struct gt_steps { /* zeroed: empty */
     uint32_t count, room;
     struct gt_step_edge *edges;
     uint64_t edge_count, edge_room;
+    bool backward;       /* something comes after what was added behind it */
     gt_step_index *last; /* by line, its last step; GT_NONE */
     uint32_t line_count, line_room;
 };
