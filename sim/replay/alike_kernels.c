@@ -14,6 +14,7 @@ enum { NEIGHBOURS = 2 };
 
 /* One launch: what it is between which others, and what was seen of it. */
 struct launch {
+    gt_gpu_index gpu;                     /* a rank's data, or its GPU's clock, may differ from the others' */
     uint32_t kernels[2 * NEIGHBOURS + 1]; /* its own in the middle */
     gt_op_index op;
     double lasted_ps;
@@ -24,6 +25,7 @@ static int by_work(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
 
+    GT_ORDER(a->gpu, b->gpu);
     for (int i = 0; i < 2 * NEIGHBOURS + 1; i++)
         GT_ORDER(a->kernels[i], b->kernels[i]);
     GT_ORDER(a->op, b->op);
@@ -32,7 +34,7 @@ static int by_work(const void *left, const void *right)
 
 static bool same_work(const struct launch *a, const struct launch *b)
 {
-    return memcmp(a->kernels, b->kernels, sizeof a->kernels) == 0;
+    return a->gpu == b->gpu && memcmp(a->kernels, b->kernels, sizeof a->kernels) == 0;
 }
 
 /* Begins and ends of kernels, and for how long, up to each, two and more of one GPU ran at once. */
@@ -123,6 +125,7 @@ static struct launch *collect(const struct gt_workload *w, uint32_t *launches)
 
             all[i] = (struct launch){
                 .op = order[i],
+                .gpu = w->streams[op->stream].gpu,
                 .lasted_ps = (double)op->duration_ps,
                 .alone = (double)shared_ps[order[i]] <= alone_part * (double)op->duration_ps,
             };

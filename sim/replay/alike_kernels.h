@@ -2,7 +2,7 @@
  *
  * How long a kernel that was recorded beside others lasts alone is found by playing the recorded run
  * (isolated_durations.h).  Sharing is chaotic: one by one, launches of the same work come out with different durations.
- * Work is taken to be the same where launches of one kernel and shape stand between the same kernels in their streams: it
+ * Work is taken to be the same where launches of one kernel and shape stand between the same kernels in streams of one GPU: it
  * lasts alone what it lasted where nothing else ran beside it, and where it never ran alone one duration is looked for.
  */
 #ifndef GRIDTIDE_SIM_REPLAY_ALIKE_KERNELS_H

@@ -237,12 +237,13 @@ static int find(struct gt_training *t, const struct gt_scenario *scenario, struc
 
 int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
 {
-    if (find(t, scenario, error) != 0)
+    memset(t, 0, sizeof *t);
+    if (find_gpu(scenario->workload, error) != 0)
         return -1;
-    if (is_one_of_several(scenario->workload))
+    if (is_one_of_several(scenario->workload)) /* before anything is asked for that would not help */
         return gt_error_set(error, "the trace is one rank's of several, collectives and all; record the step on one "
                                    "GPU alone");
-    return 0;
+    return find(t, scenario, error);
 }
 
 void gt_training_free(struct gt_training *t)

@@ -101,6 +101,14 @@ END
     done
 }
 
+@test "kernels of one name that last otherwise on other ranks stay so, without the profiler too" {
+    job job tensor 8
+    "$GRIDTIDE" import -q job/* -o job.jsonl
+    # products take 200 to 350 us in the forward pass, 50 more from pair to pair
+    "$GRIDTIDE" whatif -q -f json job.jsonl --change kernel=optimiser*1 |
+        jq -e '(.baseline_us / .replay_us - 1) * 100 | fabs < 2'
+}
+
 @test "collectives whose size nobody recorded take as long as before with fewer SMs, which is told" {
     job job fsdp 2 says=nothing
     "$GRIDTIDE" import -q job/* -o job.jsonl
@@ -110,6 +118,16 @@ END
     job sized fsdp 2
     "$GRIDTIDE" import -q sized/* -o sized.jsonl
     ! "$GRIDTIDE" whatif -q sized.jsonl --change collective-sms=2 | grep 'do not say their size'
+}
+
+@test "one rank of a job is refused by changes to several GPUs for what it is, not for what else it lacks" {
+    job job fsdp 2 says=nothing
+    "$GRIDTIDE" import -q job/rank1.json -o one.jsonl
+    for change in ddp=2 dp=2 accumulate=2; do
+        run "$GRIDTIDE" whatif -q one.jsonl --change "$change"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"one rank's of several"* ]]
+    done
 }
 
 @test "of each GPU the hidden and the exposed are all of its collectives' time" {
