@@ -202,8 +202,7 @@ struct gt_device {
         uint32_t fetch_pct;        /* of moving the data: fetching what was sent before */
         uint64_t lag_ps, most_lag_ps; /* from a sender's end to the end of who gets it: least, most */
         uint32_t ahead_kib;           /* that one channel's buffers hold, of what nobody has got yet */
-        uint32_t
-            measured_ranks; /* the curves are of so many; for more, times are extrapolated; 1: none was measured */
+        uint32_t measured_ranks;      /* the curves are of so many, for more extrapolated; 1: none was measured */
     } collective;
     /* What a profiler's recording costs the host, by the profiler. */
     struct gt_profiler_cost {

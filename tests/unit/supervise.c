@@ -78,11 +78,34 @@ static void an_interrupt_ends_it(void **state)
     munmap(shared, sizeof *shared);
 }
 
+/* Told to end, it waits for a GPU that does not answer. */
+static int stuck(void *user, int died_of)
+{
+    struct shared *shared = user;
+
+    (void)died_of;
+    shared->calls++;
+    raise(SIGALRM);
+    return GT_GO_ON;
+}
+
+static void a_gpu_that_does_not_answer_ends_it(void **state)
+{
+    struct shared *shared = share();
+    struct gt_error error;
+
+    (void)state;
+    assert_int_equal(gt_supervise(stuck, shared, &error), 1);
+    assert_int_equal(shared->calls, 1);
+    munmap(shared, sizeof *shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_process_goes_on),
         cmocka_unit_test(an_interrupt_ends_it),
+        cmocka_unit_test(a_gpu_that_does_not_answer_ends_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

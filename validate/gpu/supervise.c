@@ -85,7 +85,10 @@ int gt_supervise(int (*work)(void *user, int died_of), void *user, struct gt_err
         if (WIFEXITED(status) && WEXITSTATUS(status) != GT_GO_ON)
             return WEXITSTATUS(status);
         died_of = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        if (died_of == SIGINT || died_of == SIGTERM || died_of == SIGKILL || died_of == SIGPIPE)
+        if (died_of == SIGALRM)
+            fputs("gridtide: interrupted; what did not end (a GPU that does not answer, as a rule) was given up\n",
+                  stderr);
+        if (died_of == SIGINT || died_of == SIGTERM || died_of == SIGALRM || died_of == SIGKILL || died_of == SIGPIPE)
             return 1; /* of SIGPIPE: nobody reads any more, and the next process would die of it as well */
     }
 }

@@ -278,7 +278,7 @@ static cudaError_t sync_event(struct gt_player *player, uint32_t number)
 
 static cudaError_t sync_device(struct gt_player *player, uint32_t number)
 {
-    return gt_player_sync_gpus(player, gt_player_gpu_of_call(player, number));
+    return gt_player_sync_own(player, number);
 }
 
 /* The thread computes, or does something that the GPU does not see. */

@@ -162,3 +162,24 @@ cudaError_t gt_player_sync_gpus(const struct gt_player *player, uint32_t gpu)
     }
     return code;
 }
+
+/* Processes are played as threads of one, where CUDA's own call would wait for the others' work, too: for ever, where that is a
+ * collective which waits for this process. */
+cudaError_t gt_player_sync_own(const struct gt_player *player, uint32_t call)
+{
+    const struct gt_workload *workload = player->workload;
+    uint64_t process = workload->threads[workload->calls[call].thread].process;
+    uint32_t gpu = gt_player_gpu_of_call(player, call);
+    cudaError_t code = cudaSuccess;
+
+    if (player->stream_processes == NULL)
+        return gt_player_sync_gpus(player, gpu);
+    for (uint32_t i = 0; i < workload->stream_count && code == cudaSuccess; i++) {
+        if (player->stream_processes[i] != process || (gpu != GT_NONE && workload->streams[i].gpu != gpu))
+            continue;
+        code = gt_player_turn_to(player, workload->streams[i].gpu);
+        if (code == cudaSuccess)
+            code = cudaStreamSynchronize(player->streams[i]);
+    }
+    return code;
+}

@@ -142,6 +142,7 @@ struct gt_player {
     struct gt_play_call *calls;
     struct gt_play_buffer *buffers; /* as the workload's */
     cudaStream_t *streams;
+    uint64_t *stream_processes;     /* by stream, sim/workload/processes.h; NULL: all threads are of one process */
     cudaEvent_t *events;            /* of one repetition: of each one a GPU */
     atomic_uint *event_gpus;        /* by event: where it was recorded last */
     struct gt_play_thread *threads; /* those that make calls */
@@ -202,6 +203,8 @@ void gt_player_close_ways(struct gt_player *player);
 uint32_t gt_player_gpu_of_call(const struct gt_player *player, uint32_t call);
 cudaError_t gt_player_turn_to(const struct gt_player *player, uint32_t gpu);
 cudaError_t gt_player_sync_gpus(const struct gt_player *player, uint32_t gpu);
+/* The device synchronisation `call`: of its GPU, or all, what its own process put there. */
+cudaError_t gt_player_sync_own(const struct gt_player *player, uint32_t call);
 
 /* lock.c */
 void gt_player_make_locks(struct gt_player *player);

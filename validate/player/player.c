@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/processes.h"
 #include "validate/gpu/other_users.h"
 #include "validate/player/internal.h"
 
@@ -147,6 +148,8 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     player->events =
         gt_calloc(player->workload->event_count * (uint64_t)player->gpu_count + 1, sizeof *player->events);
     player->event_gpus = gt_calloc(player->workload->event_count + 1ull, sizeof *player->event_gpus);
+    if (gt_process_count(player->workload) > 1)
+        player->stream_processes = gt_stream_processes(player->workload);
     if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0 ||
         gt_player_collectives(player, error) != 0 || gt_player_kernels(player, error) != 0 ||
         gt_player_buffers(player, error) != 0)
@@ -196,6 +199,7 @@ static void close_player(struct gt_player *player)
     free(player->ops);
     free(player->calls);
     free(player->streams);
+    free(player->stream_processes);
     free(player->events);
     free(player->event_gpus);
     free(player->gpus);

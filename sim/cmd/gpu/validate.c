@@ -23,9 +23,13 @@
 
 static volatile sig_atomic_t interrupted;
 
+/* So long a trace may still take: a GPU that waits for what never comes is given up. */
+enum { GRACE_SECONDS = 10 };
+
 /* The third one ends a repetition that does not end. */
 static void note_interrupt(int number)
 {
+    alarm(GRACE_SECONDS);
     if (++interrupted > 2) {
         signal(number, SIG_DFL);
         raise(number);
@@ -334,6 +338,7 @@ static int validate_all(struct work *work, struct gt_error *error)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
         validate_trace(work, work->shared->next++);
+    alarm(0);
     if (arguments->shrink && !interrupted && (work->lost || shrink(work)))
         return GT_GO_ON;
     if (interrupted && work->shared->row_count == 0)
