@@ -2,7 +2,7 @@
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/main.c \
-    sim/cmd/gpu/calibrate.c sim/cmd/gpu/devices.c sim/cmd/gpu/rules.c sim/cmd/gpu/rules.h sim/cmd/gpu/validate.c \
+    sim/cmd/gpu/calibrate.c sim/cmd/gpu/devices.c sim/cmd/gpu/interrupts.c sim/cmd/gpu/interrupts.h sim/cmd/gpu/rules.c sim/cmd/gpu/rules.h sim/cmd/gpu/validate.c \
     sim/cmd/gpu/validate_arguments.c sim/cmd/gpu/validate_arguments.h sim/cmd/gpu/validate_input.c \
     sim/cmd/gpu/validate_input.h sim/cmd/gpu/validate_shrink.c sim/cmd/gpu/validate_shrink.h \
     sim/cmd/input/cmd.h sim/cmd/input/common.c sim/cmd/input/common.h sim/cmd/input/inquiry.c \

@@ -1,12 +1,12 @@
 /* validate.c - `gridtide validate`: traces simulated, played on a GPU, held against each other. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/cmd/gpu/interrupts.h"
 #include "sim/cmd/gpu/rules.h"
 #include "sim/cmd/gpu/validate_arguments.h"
 #include "sim/cmd/gpu/validate_input.h"
@@ -21,25 +21,10 @@
 #include "validate/player/stored.h"
 #include "validate/validate.h"
 
-static volatile sig_atomic_t interrupted;
-
-/* So long a trace may still take: a GPU that waits for what never comes is given up. */
-enum { GRACE_SECONDS = 10 };
-
-/* The third one ends a repetition that does not end. */
-static void note_interrupt(int number)
-{
-    alarm(GRACE_SECONDS);
-    if (++interrupted > 2) {
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-}
-
 static bool stop(void *user)
 {
     (void)user;
-    return interrupted != 0;
+    return gt_interrupted();
 }
 
 /* What the processes of one validation, one after the other, tell each other. */
@@ -336,26 +321,18 @@ static int validate_all(struct work *work, struct gt_error *error)
 
     if (work->shared->starts == 1 && !arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_heading(stdout);
-    while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
+    while (work->shared->next < arguments->trace_count && !gt_interrupted() && !work->lost)
         validate_trace(work, work->shared->next++);
-    alarm(0);
-    if (arguments->shrink && !interrupted && (work->lost || shrink(work)))
+    gt_interrupts_over();
+    if (arguments->shrink && !gt_interrupted() && (work->lost || shrink(work)))
         return GT_GO_ON;
-    if (interrupted && work->shared->row_count == 0)
+    if (gt_interrupted() && work->shared->row_count == 0)
         fputs("gridtide: interrupted before anything was measured\n", stderr);
-    else if (interrupted)
+    else if (gt_interrupted())
         fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
     else if (work->shared->next < arguments->trace_count)
         return GT_GO_ON;
     return conclude(work, error);
-}
-
-static void catch_interrupts(void)
-{
-    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
 }
 
 static void tell_host(void *user, uint32_t done)
@@ -388,7 +365,7 @@ static int work_on(struct work *work, struct gt_error *error)
     work->validation.store = open_store(arguments->output, work->shared, error);
     if (work->validation.store == NULL)
         return -1;
-    catch_interrupts();
+    gt_interrupts_catch();
     if (!arguments->model.quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
@@ -433,7 +410,7 @@ static int work_in_process(void *user, int died_of)
         return GT_GO_ON;
     if (result != 0)
         return gt_fail(&error);
-    return work->shared->failed || interrupted ? GT_EXIT_FAILED : GT_EXIT_DONE;
+    return work->shared->failed || gt_interrupted() ? GT_EXIT_FAILED : GT_EXIT_DONE;
 }
 
 /* Zeroed memory that child processes share; given back as the program ends. */
