@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # How far replays are from recordings: a change of the model that makes them worse shows here.
 
+load figures_helpers
+
 # The share of files outside a bound, and the worst: checked against what was reached, with some room.
 check_summary() {
     echo "$1"
@@ -19,6 +21,7 @@ check_summary() {
 }
 
 @test "recorded branches, copies beside kernels and blocks that end apart replay within their bounds" {
+    as_released
     run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_SOURCE/traces/branches"
     [ "$status" -eq 0 ]
     check_summary "${lines[-1]}"
@@ -29,6 +32,7 @@ check_summary() {
 }
 
 @test "other people's profiles replay within 3%" {
+    as_released
     [ -d "$GRIDTIDE_TRACES" ] || skip "no profiles in $GRIDTIDE_TRACES"
     run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_TRACES"
     [ "$status" -eq 0 ]

@@ -1,5 +1,7 @@
 # What was not measured - more GPUs than two, slower links, other GPUs, several hosts - is called extrapolated beside its number.
 
+load figures_helpers
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     # A training step: a forward pass, three gradients of 64 MiB that get ready one after the other, an optimiser.
@@ -71,6 +73,7 @@ extrapolated() {
 }
 
 @test "more ranks are not faster, nor are slower links; what is not of two H200s on NVLink is extrapolated" {
+    as_released
     before=0
     for ranks in 2 3 4 8 9 64; do
         step=$(step_us "ddp=$ranks")

@@ -1,5 +1,7 @@
 # A grid of changes over traces into one store: its rows, whoever made them; what is refused, killed, gone on with.
 
+load figures_helpers
+
 setup()
 {
     folder=$(mktemp -d)
@@ -54,6 +56,7 @@ slow()
 }
 
 @test "one worker and four make the same rows" {
+    as_released
     for jobs in 1 4; do
         sweep "$samples"/*.json.gz --over connections=1,8 --over pinned --over graph=off,on,step -j "$jobs" \
             -o "$folder/$jobs" > "$folder/$jobs.txt"

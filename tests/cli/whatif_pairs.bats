@@ -1,11 +1,14 @@
 # What-ifs against programs that were changed for real (traces/pairs), a small part of validate/scripts/whatif.sh.
 
+load figures_helpers
+
 # figure SORT NAME FIELD: of the lines that whatif.sh printed.
 figure() {
     echo "$output" | awk -v sort="$1" -v name="$2" -v field="$3" '$1 == sort && $2 == name { print $field }'
 }
 
 @test "kernels of half the time and none, and independent chains in more streams, take what they took" {
+    as_released
     run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" layers-uneven chains-wide
     echo "$output"
     [ "$status" -eq 0 ]
@@ -34,6 +37,7 @@ figure() {
 }
 
 @test "kernels that were recorded side by side last in line what they last alone" {
+    as_released
     # Each launch by itself they came out 20 to 60 % too long: see sim/replay/alike_kernels.h.
     run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" -v chains-wide graph-wide towers-middle
     echo "$output"
@@ -42,6 +46,7 @@ figure() {
 }
 
 @test "streams of unequal work are folded so that they end together" {
+    as_released
     # Recorded in three: two branches in the first, one in each of the others; really 254 us in two streams.
     run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" -v towers-attention
     echo "$output" | awk '$1 == "pair" && $2 ~ /streams-4$/ && $3 == "streams=2" { n++; bad = $8 > 8 || $8 < -8 } END { exit bad || n != 1 }'
