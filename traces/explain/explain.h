@@ -74,7 +74,7 @@ struct gt_blocked_calls *gt_blocked_calls(const struct gt_loaded_run *run, size_
 struct gt_finding {
     const char *kind; /* a short hyphenated word */
     gt_time_ps about_ps;
-    char text[400];
+    char text[480];
     const char *help;   /* "" : nothing known */
     const char *change; /* for `gridtide whatif --change`; NULL: none */
 };
