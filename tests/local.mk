@@ -97,7 +97,7 @@ CLI_TESTS = \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
     tests/cli/rules.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats \
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats \
     tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats tests/cli/whatif_recorded.bats \
     tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/handed.bats tests/cli/collectives.bats
 

@@ -12,6 +12,7 @@
 
 #include "sim/base/array.h"
 #include "sim/changes/change.h"
+#include "sim/stream/call_times.h"
 #include "sim/training/rank_count.h"
 #include "sim/training/replicate.h"
 #include "sim/training/training.h"
@@ -20,10 +21,10 @@
 #define FIRST_BUCKET_BYTES (UINT64_C(1) << 20)
 #define BUCKET_BYTES       (UINT64_C(25) << 20)
 
-/* What PyTorch's host does for each, beside the calls: of steps of 8 models on 1 and 2 H200s that were timed in turns without a
- * profiler (traces/training; most by `many`, of 160 gradients, `resnet`, of 60 buffers, and mlp-exposed, all of buckets). */
-static const gt_time_ps forward_ps = 60000000, gradient_ps = 6000000, bucket_ps = 120000000, back_ps = 5000000,
-                        buffer_ps = 10000000;
+/* What a calm host of PyTorch's does for each, beside the calls: of steps of 40 models that were timed in turns with steps without it,
+ * nobody recording, on one H200 (where a bucket takes a third less) and on two (traces/training). */
+static const gt_time_ps forward_ps = 100000000, gradient_ps = 4000000, bucket_ps = 80000000, back_ps = 3500000,
+                        buffer_ps = 9000000;
 /* A gradient is read and written faster than a copy within the device: 4.3 of 3.35 TB/s on an H200. */
 static const double multiplied_faster = 1.28;
 enum { BUFFERS = 3, BUFFER_BYTES = 2048, ELEMENTWISE_THREADS = 128, ELEMENTWISE_BYTES = 2048 };
@@ -34,7 +35,7 @@ struct bucket {
 };
 
 struct ddp {
-    const struct gt_device *device;
+    const struct gt_scenario *scenario;
     struct gt_training training;
     struct gt_rebuild rebuild;
     uint64_t first_bytes, bucket_bytes;
@@ -51,7 +52,7 @@ static struct gt_call *insert(struct ddp *ddp, enum gt_call_kind kind, gt_stream
     struct gt_call *call = &ddp->rebuild.to->calls[added];
 
     call->stream = stream;
-    call->before_ps += work_ps;
+    call->before_ps += gt_scenario_host_ps(ddp->scenario, work_ps);
     call->first_op = ddp->rebuild.to->op_count;
     return call;
 }
@@ -94,7 +95,8 @@ static void multiply(struct ddp *ddp, uint64_t bytes)
     insert(ddp, GT_CALL_LAUNCH, stream, gradient_ps);
     op = add_op(ddp, GT_OP_KERNEL, stream);
     op->kernel = kernel;
-    op->duration_ps = 1000000 + (gt_time_ps)((double)bytes * 1000 / (multiplied_faster * ddp->device->d2d.gbps));
+    op->duration_ps =
+        1000000 + (gt_time_ps)((double)bytes * 1000 / (multiplied_faster * ddp->scenario->device.d2d.gbps));
 }
 
 static void collect(struct ddp *ddp, enum gt_collective_kind kind, const char *name, uint64_t bytes,
@@ -195,6 +197,15 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
     }
 }
 
+/* Added calls are as slow as the host's work is. */
+static void take_pace(const struct gt_scenario *scenario, struct gt_workload *to)
+{
+    for (gt_call_index i = 0; i < to->call_count; i++)
+        if (to->calls[i].duration_ps == GT_TIME_NONE)
+            to->calls[i].duration_ps =
+                gt_scenario_host_ps(scenario, gt_call_row_ps(to, &scenario->device, &to->calls[i]));
+}
+
 static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload *w, uint32_t ranks)
 {
     struct gt_workload *to;
@@ -206,7 +217,7 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     ddp->stream = gt_rebuild_new_stream(&ddp->rebuild, ddp->training.stream);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         if (step < ddp->training.step_count && i == ddp->training.steps[step].first) {
-            insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = forward_ps;
+            insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = gt_scenario_host_ps(ddp->scenario, forward_ps);
             broadcast(ddp);
             step++;
         }
@@ -214,6 +225,7 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
         take_gradients(ddp, i, &next, &bucket);
     }
     to = gt_training_end(&ddp->rebuild, &ddp->training);
+    take_pace(ddp->scenario, to);
     gt_replicate_end(to, ddp->group);
     return to;
 }
@@ -240,7 +252,7 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct ddp ddp = { .device = &scenario->device, .first_bytes = FIRST_BUCKET_BYTES, .bucket_bytes = BUCKET_BYTES };
+    struct ddp ddp = { .scenario = scenario, .first_bytes = FIRST_BUCKET_BYTES, .bucket_bytes = BUCKET_BYTES };
     uint64_t cap = 0;
     uint32_t ranks;
     int status = -1;

@@ -19,13 +19,12 @@
 
 #define CHUNK_BYTES (UINT64_C(10) << 20)
 
-/* What the host does in a step's parts beside what it does on one GPU: host times of 8 models' (phases_us in
- * traces/training/times.jsonl, with 10 to 160 parameters) on 2 H200s, and an 8% more, since of three machines that one was the
- * fastest.  Modules are made anew for each GPU but the first, with their parameters and
+/* What a calm host does in a step's parts beside what it does on one GPU: host times of 8 models' (phases_us in
+ * traces/training/times.jsonl, with 10 to 160 parameters) on 2 H200s, a sixth less, since their hosts were not calm.  Modules are made anew for each GPU but the first, with their parameters and
  * buffers. */
-static const gt_time_ps scatter_ps = 240000000, replicate_ps = 380000000, parameter_ps = 39000000,
-                        buffer_ps = 14000000, threads_ps = 700000000, gather_ps = 210000000, reduce_ps = 970000000,
-                        gradient_ps = 24000000, chunk_ps = 22000000;
+static const gt_time_ps scatter_ps = 200000000, replicate_ps = 320000000, parameter_ps = 33000000,
+                        buffer_ps = 12000000, threads_ps = 590000000, gather_ps = 175000000, reduce_ps = 810000000,
+                        gradient_ps = 20000000, chunk_ps = 18000000;
 enum { BUFFERS = 3 }; /* of a batch norm */
 
 enum phase { FORWARD, BACKWARD, REST };
@@ -33,6 +32,7 @@ enum phase { FORWARD, BACKWARD, REST };
 struct dp {
     struct gt_training training;
     struct gt_rebuild rebuild;
+    const struct gt_scenario *scenario;
     const struct gt_workload *from;
     uint32_t ranks, group;
     gt_stream_index *streams;     /* by rank and stream of `from`; GT_NONE: not made yet */
@@ -91,7 +91,7 @@ static void host_work(struct dp *dp, gt_time_ps work_ps)
 {
     gt_call_index added = gt_rebuild_insert(&dp->rebuild, GT_CALL_HOST_WORK, dp->training.main);
 
-    dp->rebuild.to->calls[added].duration_ps = work_ps;
+    dp->rebuild.to->calls[added].duration_ps = gt_scenario_host_ps(dp->scenario, work_ps);
 }
 
 static void collect(struct dp *dp, enum gt_collective_kind kind, const char *name, uint64_t bytes)
@@ -203,8 +203,8 @@ static void take_call(struct dp *dp, gt_call_index index, enum phase phase, gt_c
 
     gt_training_copy(&dp->rebuild, &dp->training, index, last);
     if (phase == FORWARD) {
-        dp->plan.beside_ps += dp->plans[index - first].beside_ps;
-        dp->plan.alone_ps += dp->plans[index - first].alone_ps;
+        dp->plan.beside_ps += gt_scenario_host_ps(dp->scenario, dp->plans[index - first].beside_ps);
+        dp->plan.alone_ps += gt_scenario_host_ps(dp->scenario, dp->plans[index - first].alone_ps);
     }
     if (phase == FORWARD && call->ops > 0)
         take_turns(dp, index);
@@ -284,7 +284,7 @@ static void tell(struct gt_scenario *scenario, const struct dp *dp)
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct dp dp = { .from = scenario->workload, .lock_ps = scenario->device.lock_ps };
+    struct dp dp = { .scenario = scenario, .from = scenario->workload, .lock_ps = scenario->device.lock_ps };
     int status = -1;
 
     if (gt_ranks_parse(argument, &dp.ranks, NULL, error) != 0)

@@ -23,6 +23,7 @@ void gt_scenario_begin(struct gt_scenario *scenario, const struct gt_workload *w
         .device = *device,
         .recorded = *recorded,
         .host = host,
+        .host_pace = 1,
     };
 }
 
@@ -33,6 +34,11 @@ void gt_scenario_free(struct gt_scenario *scenario)
         free(scenario->assumptions[i]);
     free(scenario->assumptions);
     memset(scenario, 0, sizeof *scenario);
+}
+
+gt_time_ps gt_scenario_host_ps(const struct gt_scenario *scenario, gt_time_ps calm_ps)
+{
+    return (gt_time_ps)(scenario->host_pace * (double)calm_ps);
 }
 
 void gt_scenario_replace(struct gt_scenario *scenario, struct gt_workload *workload)

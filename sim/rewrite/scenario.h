@@ -32,6 +32,7 @@ struct gt_scenario {
     struct gt_device
         recorded; /* that the workload's times are of: durations and calls' costs move by the difference */
     const struct gt_whatif_host *host;
+    double host_pace;    /* the host's work that a change adds takes so many times as long as on a calm host */
     bool extrapolated;   /* it has more GPUs than were measured */
     enum gt_trust trust; /* the lowest so far */
     char **assumptions;  /* each a sentence without a full stop, once */
@@ -43,6 +44,9 @@ void gt_scenario_begin(struct gt_scenario *scenario, const struct gt_workload *w
                        const struct gt_device *device, const struct gt_device *recorded,
                        const struct gt_whatif_host *host);
 void gt_scenario_free(struct gt_scenario *scenario);
+
+/* What the scenario's host takes for work that takes a calm one `calm_ps`. */
+gt_time_ps gt_scenario_host_ps(const struct gt_scenario *scenario, gt_time_ps calm_ps);
 
 /* The scenario's workload is `workload` from now on, which it owns; the one before is freed. */
 void gt_scenario_replace(struct gt_scenario *scenario, struct gt_workload *workload);

@@ -46,7 +46,7 @@ double gt_grade_host_varies(const struct gt_grade_facts *facts)
 
     double varies = facts->removed.measured ? measured_varies : profiler_varies;
 
-    return facts->profiled && left_us > 0 ? varies * facts->removed.host_us / left_us : 0;
+    return facts->profiled && !facts->removed.fitted && left_us > 0 ? varies * facts->removed.host_us / left_us : 0;
 }
 
 /* Only where the host sets the pace, or would if it were a little slower, does it matter what its work took without a
@@ -59,12 +59,12 @@ static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_f
     if (!facts->profiled)
         return;
     if (slower_host > error_medium)
-        gt_scenario_assume(scenario, slower_host > error_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-                           "%s; were it less by %.0f%%, this would take %.0f%% longer",
-                           facts->removed.measured
-                               ? "what recording cost the host is taken off, as measured on that machine"
-                               : "what the profiler cost the host is taken off by its means",
-                           100 * (facts->removed.measured ? measured_varies : profiler_varies), 100 * slower_host);
+        gt_scenario_assume(
+            scenario, slower_host > error_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+            "%s; were it less by %.0f%%, this would take %.0f%% longer (--step US says what a step really takes)",
+            facts->removed.measured ? "what recording cost the host is taken off, as measured on that machine"
+                                    : "what the profiler cost the host is taken off by its means",
+            100 * (facts->removed.measured ? measured_varies : profiler_varies), 100 * slower_host);
     else if (fabs(removed) > 0.005)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "what %s: %llu calls, %llu ranges, %.0f%% of the recorded time",
                            facts->removed.measured ? "recording cost is taken off, as measured on that machine"

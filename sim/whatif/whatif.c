@@ -10,6 +10,7 @@
 #include "sim/baseline/fit_priority.h"
 #include "sim/training/join_ranks.h"
 #include "sim/training/rank_count.h"
+#include "sim/whatif/fit_host.h"
 #include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
@@ -51,6 +52,11 @@ static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
     whatif->step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
     gt_timeline_free(&timeline);
     return 0;
+}
+
+int gt_whatif_play_baseline(struct gt_whatif *whatif, struct gt_error *error)
+{
+    return play_us(whatif, &whatif->facts.baseline_us, error);
 }
 
 /* The stated form of what was recorded on that device, as the baseline, and its replay. */
@@ -141,7 +147,9 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     gt_training_join_threads(&whatif->baseline);
     gt_join_ranks(&whatif->baseline);
-    return facts->profiled ? play_us(whatif, &facts->baseline_us, error) : 0;
+    if (facts->profiled && gt_whatif_play_baseline(whatif, error) != 0)
+        return -1;
+    return subject->step_us > 0 ? gt_fit_host(whatif, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
@@ -167,6 +175,7 @@ static char *join(const struct gt_change *changes, size_t count)
 static void begin_like(struct gt_scenario *scenario, const struct gt_scenario *baseline)
 {
     gt_scenario_begin(scenario, baseline->workload, &baseline->device, &baseline->recorded, baseline->host);
+    scenario->host_pace = baseline->host_pace;
     for (uint32_t i = 0; i < baseline->assumption_count; i++)
         gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
 }

@@ -15,6 +15,7 @@ struct gt_whatif_subject {
     const struct gt_device *device;     /* that it was recorded on; the one to play a typed one on */
     struct gt_options options;          /* blocks, seed, kernels' models; the rest is set here */
     const struct gt_whatif_host *host;
+    double step_us; /* how long a step takes that nobody records, where the user says it (--step); 0: not said */
 };
 
 struct gt_whatif {
@@ -41,6 +42,10 @@ struct gt_answer {
 /* Replay the subject and make its baseline.  Returns 0; -1 with the reason.  Either way gt_whatif_free() ends it. */
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error);
 void gt_whatif_free(struct gt_whatif *whatif);
+
+/* Simulate the baseline (again) as it is now: facts.baseline_us, step_us and crowded_stream are of that.  Returns 0; -1 with the
+ * reason. */
+int gt_whatif_play_baseline(struct gt_whatif *whatif, struct gt_error *error);
 
 /* One scenario of all these changes.  What is told of its run goes to `probe` too (NULL: nobody).  Returns 0; -1 with
  * why there is none.  Either way gt_answer_free() ends the answer. */

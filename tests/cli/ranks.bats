@@ -316,8 +316,8 @@ plan_us() {
 @test "DataParallel's new threads plan each convolution, side by side; attention one after the other" {
     for gpus in 2 4; do
         [ "$(plan_us aten::relu "$gpus")" -eq 0 ]
-        [ "$(plan_us aten::cudnn_convolution "$gpus")" -eq 2400 ]
-        [ "$(plan_us aten::_cudnn_attention_forward "$gpus")" -eq $((gpus * 44000)) ]
+        [ "$(plan_us aten::cudnn_convolution "$gpus")" -eq 2100 ]
+        [ "$(plan_us aten::_cudnn_attention_forward "$gpus")" -eq $((gpus * 38000)) ]
     done
 }
 

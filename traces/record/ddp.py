@@ -25,7 +25,7 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 import ddp_models
 
-GPUS = 2
+GPUS = int(os.environ.get("GPUS", 2))
 STEPS = 3
 WARM_STEPS = 5   # that nobody times: buckets are made anew after the first, cuDNN and cuBLAS choose
 GROUPS, TIMED_STEPS = 7, 12

@@ -1,12 +1,12 @@
 """Time training steps on 1 and 2 GPUs, all forms of a model in turns, then record them: traces/training.
 
-    python3 ddp_turns.py developed|judged|fresh|SEED OUTPUT-FOLDER [SECONDS [MODEL...]]
+    [GPUS=1] python3 ddp_turns.py developed|judged|fresh|SEED OUTPUT-FOLDER [SECONDS [MODEL...]]
 
 SEED: models that are drawn from it (drawn_models.py).  A process a GPU; its threads of Python and of the backward pass are held on
 one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which;
 `one` and `dp` by the process of GPU 0 alone) are first timed in turns, a few steps at a time, until enough of these groups had calm
 cores before and behind them; only those count, where there are any.  No profiler has run in these processes then, since CUPTI
-slows every call from its first use on.  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
+slows every call from its first use on.  GPUS=1: on one GPU, and by DistributedDataParallel with one rank (`ddp-alone`).  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
 many were calm; `phases_us`, what the host took for each part of a step.  Then come the profiles, each taken again until its cores
 were calm.  Each GPU has the batch that the one GPU has.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
@@ -34,6 +34,9 @@ PHASE_STEPS, PROFILES = 8, 6
 
 # name: bucket_cap_mb, forward and backward passes a step
 FORMS = {"one": (None, 1), "dp": (None, 1), "ddp": (None, 1), "ddp-bucket-5": (5, 1), "ddp-accumulate-2": (None, 2)}
+if GPUS == 1:
+    FORMS = {"one": (None, 1), "one-accumulate-2": (None, 2), "ddp-alone": (None, 1), "ddp-alone-bucket-5": (5, 1),
+             "ddp-alone-accumulate-2": (None, 2)}
 PROFILED = ("one", "ddp")
 
 
@@ -140,7 +143,7 @@ def made(name, table, form, rank):
     module = case.module
     if form == "dp":
         module = DataParallel(module, device_ids=list(range(GPUS)))
-    elif form != "one":
+    elif form.startswith("ddp"):
         module = DistributedDataParallel(module, device_ids=[rank], bucket_cap_mb=bucket)
     return Training(case, module, rank, parts)
 
@@ -241,7 +244,7 @@ def recorded(training, form, path, cores):
 
 def profiles(name, table, rank, cores, folder):
     cores.choose()
-    for form in PROFILED:
+    for form in (form for form in PROFILED if form in FORMS):
         training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
         if training:
             path = os.path.join(folder, f"{name}.{form}.rank{rank}")

@@ -7,8 +7,8 @@
 #include "sim/cmd/input/inquiry.h"
 #include "sim/cmd/run/whatif_parts.h"
 
-enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256, GRADIENTS_MOST_MIB = 1 << 24 };
-enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT, OPTION_GRADIENTS };
+enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256, GRADIENTS_MOST_MIB = 1 << 24, STEP_MOST_US = 1000000000 };
+enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT, OPTION_GRADIENTS, OPTION_STEP };
 
 struct arguments {
     struct gt_model_options model;
@@ -18,6 +18,7 @@ struct arguments {
     const char *independent[INDEPENDENT_MAX + 1];
     size_t independent_count;
     uint64_t gradient_bytes;
+    double step_us;
     enum gt_format format;
     bool all, bars;
 };
@@ -30,6 +31,8 @@ static const struct argp_option options[] = {
       "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
     { "gradients", OPTION_GRADIENTS, "MIB", 0,
       "How large all gradients of a training step are, where the trace does not say it (ddp=N, dp=N)", 0 },
+    { "step", OPTION_STEP, "US", 0,
+      "How long a step takes when nobody records, where you timed it: the host's pace is fitted to that", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
@@ -62,6 +65,16 @@ static uint64_t read_gradients(struct argp_state *state, const char *text)
     return (uint64_t)(mib * (1 << 20));
 }
 
+static double read_step(struct argp_state *state, const char *text)
+{
+    char *rest;
+    double step_us = strtod(text, &rest);
+
+    if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(step_us > 0) || step_us > STEP_MOST_US)
+        argp_error(state, "--step has microseconds from above 0 to %d, not '%s'", STEP_MOST_US, text);
+    return step_us;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
@@ -73,6 +86,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         add_text(state, "independent", text, arguments->independent, &arguments->independent_count, INDEPENDENT_MAX);
         return 0;
     case OPTION_GRADIENTS: arguments->gradient_bytes = read_gradients(state, text); return 0;
+    case OPTION_STEP: arguments->step_us = read_step(state, text); return 0;
     case OPTION_ALL: arguments->all = true; return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
     case 'o': arguments->output = text; return 0;
@@ -208,6 +222,7 @@ static int work(struct arguments *arguments, const struct gt_change *changes, st
     if (result == 0) {
         struct gt_whatif_subject subject = gt_inquiry_subject(&inquiry, model, arguments->bars);
 
+        subject.step_us = arguments->step_us;
         result = ask(arguments, changes, &subject, inquiry.name, error);
     }
     gt_inquiry_free(&inquiry);
