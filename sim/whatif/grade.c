@@ -61,7 +61,7 @@ static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_f
     if (slower_host > error_medium)
         gt_scenario_assume(
             scenario, slower_host > error_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-            "%s; were it less by %.0f%%, this would take %.0f%% longer (--step US says what a step really takes)",
+            "%s (--step US says what a step really takes); were it less by %.0f%%, this would take %.0f%% longer",
             facts->removed.measured ? "what recording cost the host is taken off, as measured on that machine"
                                     : "what the profiler cost the host is taken off by its means",
             100 * (facts->removed.measured ? measured_varies : profiler_varies), 100 * slower_host);
