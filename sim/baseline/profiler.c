@@ -13,8 +13,8 @@
  * programs that the host bounds. */
 static const double pace_power = 0.66, recorded_pace_power = 1.4;
 /* And so much longer than on a calm host takes what changes add to its work: by 100 steps of DistributedDataParallel on one and two
- * GPUs, of 40 models, whose steps without it were timed beside them. */
-static const double added_pace_power = 0.45;
+ * GPUs, of 40 models, whose steps without it were timed beside them; their recordings' launches took between these. */
+static const double added_pace_power = 0.45, fastest_launch = 0.75, slowest_launch = 2.5;
 /* What is left at least of a call's time and of a gap. */
 static const double least_call_part = 0.3, least_gap_part = 0.2;
 
@@ -200,6 +200,11 @@ static double launch_ps(const struct gt_workload *recorded)
     return middle_ps;
 }
 
+static double added_pace(double launch)
+{
+    return pow(fmin(fmax(launch, fastest_launch), slowest_launch), added_pace_power);
+}
+
 /* The host under a profiler is at one of several paces, and what a launch takes tells at which. */
 static void take_pace(struct removing *removing, double *host_pace)
 {
@@ -207,7 +212,7 @@ static void take_pace(struct removing *removing, double *host_pace)
     double left_pct = removing->removed->ranges > 0 ? cost->host_pct : cost->calls_host_pct;
     double launched_ps = cost->launch_ps > 0 ? launch_ps(removing->recorded) : 0;
 
-    *host_pace = launched_ps > 0 ? pow(launched_ps / (double)cost->launch_ps, added_pace_power) : 1;
+    *host_pace = launched_ps > 0 ? added_pace(launched_ps / (double)cost->launch_ps) : 1;
     removing->slower = launched_ps > 0 ? fmax(launched_ps / (double)cost->launch_ps, 1) : 1;
     removing->left_part =
         left_pct / 100 * pow(removing->slower, removing->recorder ? -recorded_pace_power : -pace_power);

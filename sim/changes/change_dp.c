@@ -20,8 +20,8 @@
 #define CHUNK_BYTES (UINT64_C(10) << 20)
 
 /* What a calm host does in a step's parts beside what it does on one GPU: host times of 8 models' (phases_us in
- * traces/training/times.jsonl, with 10 to 160 parameters) on 2 H200s, a sixth less, since their hosts were not calm.  Modules are made anew for each GPU but the first, with their parameters and
- * buffers. */
+ * traces/training/times.jsonl, with 10 to 160 parameters) on 2 H200s, less what their hosts were slower than a calm one.
+ * Modules are made anew for each GPU but the first, with their parameters and buffers. */
 static const gt_time_ps scatter_ps = 200000000, replicate_ps = 320000000, parameter_ps = 33000000,
                         buffer_ps = 12000000, threads_ps = 590000000, gather_ps = 175000000, reduce_ps = 810000000,
                         gradient_ps = 20000000, chunk_ps = 18000000;

@@ -88,6 +88,30 @@ END
     done
 }
 
+@test "what DistributedDataParallel adds to the host goes with its pace" {
+    # The host bounds both: 1,000 us of work and six launches of 10 us are 1,060 us a step, 2,120 us at half the pace; three gradients of
+    # 1 KiB, their bucket and its copies back are the host's work, too, and take twice as long.
+    python3 - > step.jsonl << 'END'
+import json
+rows = [{'gridtide': 1, 'name': 'step', 'device': 'h200'}, {'kernel': 'k', 'grid': 1, 'block': 32, 'duration_us': 2}]
+launch = {'call': 'launch', 'kernel': 'k', 'stream': 's', 'duration_us': 10}
+for step in range(4):
+    rows += [{'range': f'ProfilerStep#{step}', 'kind': 'step', 'calls': 7}, {'call': 'host_work', 'duration_us': 1000}, launch, launch]
+    for gradient in range(3):
+        rows += [{'range': 'torch::autograd::AccumulateGrad', 'calls': 1, 'gradient_bytes': 1024}, launch]
+    rows += [launch]
+print('\n'.join(map(json.dumps, rows)))
+END
+    answer step.jsonl --change ddp=2 --step 1060
+    about baseline_us 4242
+    once=$(jq '.changes[0].step_us' answer.json)
+    [ "${once%.*}" -gt 1250 ]
+    answer step.jsonl --change ddp=2 --step 2120
+    twice=$(jq '.changes[0].step_us' answer.json)
+    echo "$once $twice"
+    awk "BEGIN { exit !($twice / $once > 1.99 && $twice / $once < 2.01) }"
+}
+
 @test "a step that cannot be is refused" {
     typed 10 > typed.jsonl
     for step in 0 -5 x 10us 1e12 ""; do
