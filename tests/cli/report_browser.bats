@@ -1,6 +1,7 @@
 # gridtide report: the timeline that can be zoomed, and pages on a screen, in a browser.
 
 load report_helpers
+load figures_helpers
 
 # Acts on the page in a browser: lines "ACT view=FROM TO count=... tip=...", errors of the script as "error".
 act() {
@@ -90,6 +91,7 @@ HTML
 }
 
 @test "the timeline has rows for ranges and calls of threads, for streams of both runs, and each name once" {
+    as_released # a page is the same whoever wrote it, and a browser is slow
     command -v jq > /dev/null || skip "jq is not installed"
     "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/pairs/mlp-small.eager.json.gz" -o run.db --blocks off
     "$GRIDTIDE" report -q run.db -o out
@@ -109,6 +111,7 @@ HTML
 }
 
 @test "the timeline zooms, moves, is searched and explains operations, by mouse, touch and keys" {
+    as_released # a page is the same whoever wrote it, and a browser is slow
     browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no browser"
     recorded on
     "$GRIDTIDE" report -q run.db -o out
@@ -134,6 +137,7 @@ HTML
 }
 
 @test "hostile names run no script in a browser" {
+    as_released # a page is the same whoever wrote it, and a browser is slow
     need_sqlite
     browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no browser"
     recorded
@@ -148,6 +152,7 @@ HTML
 }
 
 @test "no page is wider than a phone" {
+    as_released # a page is the same whoever wrote it, and a browser is slow
     need_sqlite
     suite 2
     "$GRIDTIDE" report -q run.db -o suite
