@@ -12,8 +12,8 @@
 /* Where launches take twice as long, so much less of the host's time is left when nobody records: by a fit to 28 recordings of
  * programs that the host bounds. */
 static const double pace_power = 0.66, recorded_pace_power = 1.4;
-/* And so much longer than on a calm host takes what changes add to its work: by 100 steps of DistributedDataParallel on one and two
- * GPUs, of 40 models, whose steps without it were timed beside them; their recordings' launches took between these. */
+/* And so much longer than on a calm host takes what changes add to its work: by steps of DistributedDataParallel on one and two
+ * GPUs, of about 50 models, whose steps without it were timed beside them; their recordings' launches took between these. */
 static const double added_pace_power = 0.45, fastest_launch = 0.75, slowest_launch = 2.5;
 /* What is left at least of a call's time and of a gap. */
 static const double least_call_part = 0.3, least_gap_part = 0.2;

@@ -12,7 +12,6 @@
 struct gt_profiler_removed {
     double host_us;         /* of the calls' threads, in all, */
     double left_us;         /* and what was left of their time */
-    bool fitted;            /* and then fitted to a step that nobody recorded (fit_host.h) */
     uint64_t calls, ranges; /* that cost it */
     bool ranges_missing;    /* the file has none: what they cost is still there */
     bool measured;          /* it is of `gridtide record`, which measured what it cost on the machine itself */

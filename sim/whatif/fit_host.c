@@ -98,7 +98,7 @@ int gt_fit_host(struct gt_whatif *whatif, struct gt_error *error)
 
     if (result == 0)
         result = fit_to(&fit, gpu_us, as_is_us, error);
-    whatif->facts.removed.fitted = fit.pace != 1;
+    whatif->facts.host_fitted = fit.pace != 1;
     if (result == 0)
         tell(&fit, gpu_us);
     gt_workload_free(fit.before);

@@ -46,7 +46,7 @@ double gt_grade_host_varies(const struct gt_grade_facts *facts)
 
     double varies = facts->removed.measured ? measured_varies : profiler_varies;
 
-    return facts->profiled && !facts->removed.fitted && left_us > 0 ? varies * facts->removed.host_us / left_us : 0;
+    return facts->profiled && !facts->host_fitted && left_us > 0 ? varies * facts->removed.host_us / left_us : 0;
 }
 
 /* Only where the host sets the pace, or would if it were a little slower, does it matter what its work took without a

@@ -74,7 +74,7 @@ slow()
 }
 
 @test "a worker that is killed does nothing to the rows; its point is done again" {
-    as_released # what a kill leaves is the same, in a fifth of the time
+    as_released # what a kill leaves is the same
     slow > "$folder/slow.jsonl"
     "$GRIDTIDE" sweep -q "$folder/slow.jsonl" --over launch-cost=3,4,5 -j 2 -o "$folder/db" > "$folder/killed" &
     parent=$!
@@ -87,7 +87,7 @@ slow()
 }
 
 @test "what is done stays, and the same command goes on" {
-    as_released # what a kill leaves is the same, in a fifth of the time
+    as_released # what a kill leaves is the same
     slow > "$folder/slow.jsonl"
     "$GRIDTIDE" sweep "$trace" "$folder/slow.jsonl" --over launch-cost=3,4,5,6,7,8 -j 1 -o "$folder/db" \
         2> "$folder/said" &

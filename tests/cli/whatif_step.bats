@@ -69,7 +69,7 @@ END
 
 @test "steps that nobody recorded, of models drawn at random: two batches added up" {
     as_released
-    # Six of the 24 that are shipped (traces/training/figures.sh prints all), recorded with Python's stack too: as off as 68% without.
+    # Six of the 24 that are shipped (traces/training/figures.sh prints all), recorded with Python's stack too: up to 37% off without.
     for model in drawn-3003-0 drawn-3003-1 drawn-3003-2 drawn-3003-3 drawn-3003-4 drawn-3003-5; do
         python3 - "$recorded/times.jsonl" "$model" > times << 'END'
 import json, sys

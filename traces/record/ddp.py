@@ -93,9 +93,9 @@ def timed(training, together):
             "quartiles_us": statistics.quantiles(steps, n=4)}
 
 
-def profiled(training, together):
-    """A profile of STEPS steps; `together` is called before the first."""
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True,
+def profiled(training, together, **more):
+    """A profile of STEPS steps, of `more` than shapes; `together` is called before the first."""
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True, **more,
                  experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True),
                  schedule=schedule(wait=0, warmup=3, active=STEPS, repeat=1)) as prof:
         for i in range(3 + STEPS):

@@ -6,7 +6,8 @@ SEED: models that are drawn from it (drawn_models.py).  A process a GPU; its thr
 one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which;
 `one` and `dp` by the process of GPU 0 alone) are first timed in turns, a few steps at a time, until enough of these groups had calm
 cores before and behind them; only those count, where there are any.  No profiler has run in these processes then, since CUPTI
-slows every call from its first use on.  GPUS=1: on one GPU, and by DistributedDataParallel with one rank (`ddp-alone`).  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
+slows every call from its first use on.  GPUS=1: on one GPU, and by DistributedDataParallel with one rank (`ddp-alone`),
+and a profile NAME.stack with Python's stack and memory.  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
 many were calm; `phases_us`, what the host took for each part of a step.  Then come the profiles, each taken again until its cores
 were calm.  Each GPU has the batch that the one GPU has.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
@@ -223,7 +224,7 @@ def measure(name, table, rank, cores, folder):
               f"{row['groups']} groups calm, the rest {row['rest_us']}", flush=True)
 
 
-def recorded(training, form, path, cores):
+def recorded(training, form, path, cores, **more):
     """Profiles until one is calm; the profiler's own threads are made while the calling one may run on all cores."""
     calm = [False]
 
@@ -234,7 +235,7 @@ def recorded(training, form, path, cores):
             cores.together()
     for taken in range(1, PROFILES + 1):
         cores.loose()
-        prof = profiled(training, begin)
+        prof = profiled(training, begin, **more)
         calm[0] = cores.calm(cores_of(form)) and calm[0]
         if cores.all_calm(calm[0]) if form.startswith("ddp") else calm[0]:
             break
@@ -249,6 +250,9 @@ def profiles(name, table, rank, cores, folder):
         if training:
             path = os.path.join(folder, f"{name}.{form}.rank{rank}")
             attempt(path, lambda: recorded(training, form, path, cores))
+        if training and GPUS == 1:
+            path = os.path.join(folder, f"{name}.stack")
+            attempt(path, lambda: recorded(training, form, path, cores, with_stack=True, profile_memory=True))
         cores.together()
 
 

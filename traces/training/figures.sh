@@ -8,7 +8,7 @@
 # took the host before each round of steps, the mean (6 us as a rule, 10 at times); `calm`: of how many groups of steps all cores
 # ran at their full pace, where that was watched: where none did, how long the step takes is not known, and it is not counted.
 # Constants of sim/changes/change_ddp.c, change_dp.c and thread_plans.c were fitted on the set `developed`, then, with the host's pace
-# in them, on all sets but `alone` (forms `ddp-alone`: the set is of one GPU, where nothing is predicted of them).
+# in them, on all sets, of `alone` by its forms `ddp-alone`, which are not predicted here.  `two GPUs`: fresh, judged and drawn.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
 python3 - "$tool" "$folder" << 'END'
@@ -55,10 +55,11 @@ for ((which, model, form), rows), recording in itertools.product(steps, ('one.ra
         continue
     if recording == 'stack':
         which += ', with_stack'
-    kind = 'DataParallel' if form == 'dp' else 'DistributedDataParallel' if form.startswith('ddp') else 'one GPU'
-    errors.setdefault((which, kind, ''), []).append(abs(error))
-    if told and form != 'one':
-        errors.setdefault((which, kind, ' with --step'), []).append(abs(step))
+    kind = 'DataParallel' if form == 'dp' else 'DistributedDataParallel' if form.startswith('ddp') else 'as recorded' if form == 'one' else 'added up'
+    for name in (which, 'two GPUs') if which in ('fresh', 'judged', 'drawn') and 'Parallel' in kind else (which,):
+        errors.setdefault((name, kind, ''), []).append(abs(error))
+        if told and form != 'one':
+            errors.setdefault((name, kind, ' with --step'), []).append(abs(step))
 for (which, kind, how), off in sorted(errors.items()):
     print(f'{which:19} {kind}{how}: {len(off)} steps, median {statistics.median(off):.1f}%, worst {max(off):.1f}%')
 for name in sorted(os.listdir(folder)):
