@@ -69,7 +69,9 @@ sim_libsim_a_SOURCES = \
     sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
     sim/rewrite/rebuild.h sim/rewrite/repeats.c sim/rewrite/repeats.h sim/rewrite/repeats_join.c \
     sim/rewrite/scenario.c sim/rewrite/scenario.h \
-    sim/training/join_ranks.c sim/training/join_ranks.h sim/training/rank_count.c sim/training/rank_count.h \
+    sim/training/gradients.c sim/training/gradients.h \
+    sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
+    sim/training/rank_count.c sim/training/rank_count.h \
     sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
     sim/training/training.c sim/training/training.h \
     sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \

@@ -66,7 +66,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
-    tests/cli/late.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
+    tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \

@@ -11,6 +11,8 @@
 
 /* Annotations are steps where they hold this part of all calls. */
 static const double most_calls_part = 0.8;
+/* Steps of the optimiser end steps of the program where the shortest has this part of the longest one's calls. */
+static const double steps_alike = 0.8;
 
 static bool is_step(const struct gt_range *range)
 {
@@ -129,6 +131,51 @@ static bool mark_annotated(struct gt_workload *w)
     return false;
 }
 
+/* The next range from `from` on of PyTorch's optimisers: of that name, or of any (GT_NONE); none: the count of ranges. */
+static gt_range_index next_optimiser(const struct gt_workload *w, gt_range_index from, uint32_t name)
+{
+    static const char start[] = "Optimizer.step#";
+
+    while (from < w->range_count &&
+           (name != GT_NONE ? w->ranges[from].name != name
+                            : strncmp(gt_name_text(w, w->ranges[from].name), start, sizeof start - 1) != 0))
+        from++;
+    return from;
+}
+
+/* Do steps that end at these calls have about as many calls each, the first left out, which may have begun before the recording did? */
+static bool about_as_long(const gt_call_index *behind, uint32_t count)
+{
+    gt_call_index least = GT_NONE, most = 0;
+
+    for (uint32_t i = 1; i < count; i++) {
+        gt_call_index calls = behind[i] - behind[i - 1];
+
+        least = calls < least ? calls : least;
+        most = calls > most ? calls : most;
+    }
+    return count >= 2 && least > 0 && (double)least >= steps_alike * (double)most;
+}
+
+/* From one step of the optimiser to the next is a step. */
+static bool mark_optimised(struct gt_workload *w)
+{
+    gt_range_index ranges = w->range_count, first = next_optimiser(w, 0, GT_NONE);
+    gt_call_index *behind = gt_calloc(ranges + 1ull, sizeof *behind);
+    uint32_t count = 0;
+    bool found;
+
+    for (gt_range_index i = first; i < ranges; i = next_optimiser(w, i + 1, w->ranges[first].name))
+        if (w->ranges[i].behind_call > w->ranges[i].first_call && w->ranges[i].thread == w->ranges[first].thread)
+            behind[count++] = w->ranges[i].behind_call;
+    found = about_as_long(behind, count);
+    for (uint32_t i = 0; found && i < count; i++)
+        if (i > 0 || (double)behind[0] >= steps_alike * (double)(behind[1] - behind[0]))
+            mark(w, w->ranges[first].thread, w->ranges[first].name, i > 0 ? behind[i - 1] : 0, behind[i]);
+    free(behind);
+    return found;
+}
+
 static const char repeated_calls[] = "repeated calls";
 
 bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *step)
@@ -161,6 +208,8 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
         return steps;
     if (mark_annotated(w))
         steps.by = GT_STEPS_ANNOTATED;
+    else if (mark_optimised(w))
+        steps.by = GT_STEPS_OPTIMISED;
     else if (mark_repeated(w, &steps))
         steps.by = GT_STEPS_REPEATED;
     else

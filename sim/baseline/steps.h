@@ -8,6 +8,7 @@
 enum gt_steps_by {
     GT_STEPS_MARKED,    /* ranges that say that they are one (ProfilerStep#3) */
     GT_STEPS_ANNOTATED, /* ranges of one name, but for its digits, that hold nearly all calls */
+    GT_STEPS_OPTIMISED, /* each ends with its optimiser's range (Optimizer.step#SGD.step) */
     GT_STEPS_REPEATED,  /* a row of calls that comes again */
     GT_STEPS_ONE        /* none of these: all is one step */
 };

@@ -89,6 +89,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         return -1;
     if (gt_training_find(&p.training, scenario, error) == 0) {
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
+        scenario->added_passes = (times - 1) * p.training.passes;
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "%u forward and backward passes a step take what the recorded one took, and from the second on "

@@ -187,6 +187,11 @@ static void broadcast(struct ddp *ddp)
     }
 }
 
+static void host_work(struct ddp *ddp, gt_time_ps work_ps)
+{
+    insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = gt_scenario_host_ps(ddp->scenario, work_ps);
+}
+
 /* Gradients of a step from `*next` on that are ready behind `call`. */
 static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, uint32_t *bucket)
 {
@@ -195,9 +200,15 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
     for (; *next < t->gradient_count && t->gradients[*next].behind == call; (*next)++) {
         const struct gt_gradient *gradient = &t->gradients[*next];
         const struct gt_training_step *step = &t->steps[gradient->step];
+        uint32_t first = gt_training_last_pass(step);
         bool last = *next + 1 == step->first_gradient + step->gradients;
 
-        if (*next == step->first_gradient)
+        if (*next < first) { /* no_sync() */
+            if ((*next + 1 - step->first_gradient) % (step->gradients / step->passes) == 0)
+                host_work(ddp, forward_ps);
+            continue;
+        }
+        if (*next == first)
             *bucket = 0;
         if (ddp->bytes == 0)
             bucket_at(ddp, *bucket)->gradients = 0;
@@ -207,7 +218,7 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
         if (last || ddp->bytes >= (*bucket == 0 ? ddp->first_bytes : ddp->bucket_bytes))
             reduce(ddp, &ddp->buckets[(*bucket)++]);
         if (last)
-            finish(ddp, &t->gradients[step->first_gradient], *bucket);
+            finish(ddp, &t->gradients[first], *bucket);
     }
 }
 
@@ -222,7 +233,7 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     ddp->stream = gt_rebuild_new_stream(&ddp->rebuild, ddp->training.stream);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         if (step < ddp->training.step_count && i == ddp->training.steps[step].first) {
-            insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = gt_scenario_host_ps(ddp->scenario, forward_ps);
+            host_work(ddp, (1 + ddp->scenario->added_passes) * forward_ps);
             broadcast(ddp);
             step++;
         }
@@ -232,6 +243,17 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     to = gt_training_end(&ddp->rebuild, &ddp->training);
     gt_replicate_end(to, ddp->group);
     return to;
+}
+
+/* By torch.compile(), whose backward pass is one node. */
+static bool is_compiled(const struct gt_workload *w)
+{
+    static const char node[] = "CompiledFunctionBackward";
+
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        if (strstr(gt_name_text(w, w->ranges[i].name), node) != NULL)
+            return true;
+    return false;
 }
 
 static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t ranks)
@@ -245,6 +267,16 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
         ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count, ddp->bucket_count == 1 ? "" : "s");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "all ranks' hosts are as fast as the recorded one, and none is late");
+    if (t->passes > 1)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "the recorded step adds up the gradients of %u passes: ranks reduce them in the last one "
+                           "alone (no_sync())",
+                           t->passes);
+    if (is_compiled(scenario->workload))
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "the step is compiled: DistributedDataParallel compiles it in parts, one a bucket, so that "
+            "reductions begin earlier, and kernels are others than were recorded");
     if (t->alike)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
                            "how large each gradient is was not recorded: all are taken to be alike");

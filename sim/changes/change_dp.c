@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/changes/change.h"
+#include "sim/training/passes.h"
 #include "sim/training/rank_count.h"
 #include "sim/training/replicate.h"
 #include "sim/training/thread_plans.h"
@@ -279,6 +280,10 @@ static void tell(struct gt_scenario *scenario, const struct dp *dp)
         "%.1f MiB of parameters are broadcast before each step, as much is reduced behind it; inputs that are "
         "scattered and outputs that are gathered cost the host, and no transfer",
         (double)dp->training.gradient_bytes / (1 << 20));
+    if (dp->training.passes > 1)
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "the recorded step adds up the gradients of %u passes: all of that is done in each pass",
+                           dp->training.passes);
     gt_ranks_tell_extrapolated(scenario, dp->ranks);
 }
 
@@ -294,6 +299,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
         dp.streams = gt_realloc(NULL, streams + 1, sizeof *dp.streams);
         memset(dp.streams, 0xff, streams * sizeof *dp.streams); /* GT_NONE */
+        gt_passes_split(&dp.training);
         find_backward(&dp);
         find_operators(&dp);
         gt_scenario_replace(scenario, distribute(&dp));

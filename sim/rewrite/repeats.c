@@ -77,10 +77,10 @@ static bool is_wait(const struct gt_workload *w, gt_call_index call)
     return w->calls[call].ops == 0 && waits(w, call);
 }
 
-static void make_row(struct row *row, const struct gt_workload *w)
+static void make_row(struct row *row, const struct gt_workload *w, gt_thread_index thread)
 {
     *row = (struct row){
-        .thread = gt_repeats_busiest_thread(w),
+        .thread = thread,
         .calls = gt_calloc(w->call_count + 1ull, sizeof *row->calls),
         .hashes = gt_calloc(w->call_count + 1ull, sizeof *row->hashes),
     };
@@ -210,13 +210,13 @@ static gt_call_index call_at(const struct row *row, uint32_t place)
     return place < row->count ? row->calls[place] : row->calls[row->count - 1] + 1;
 }
 
-bool gt_repeats_find(struct gt_repeats *repeats, const struct gt_workload *w)
+static bool find_in(struct gt_repeats *repeats, const struct gt_workload *w, gt_thread_index thread)
 {
     struct row row;
     struct period period;
     bool found;
 
-    make_row(&row, w);
+    make_row(&row, w, thread);
     found = find_period(&row, &period);
     if (found) {
         uint32_t more = shift(w, &row, period.length, period.begin, period.stretch);
@@ -227,9 +227,35 @@ bool gt_repeats_find(struct gt_repeats *repeats, const struct gt_workload *w)
         repeats->first_call = gt_calloc(repeats->count + 1ull, sizeof *repeats->first_call);
         for (uint32_t i = 0; i <= repeats->count; i++)
             repeats->first_call[i] = call_at(&row, period.begin + more + i * period.length);
-        gt_repeats_join(repeats, w);
     }
     free(row.calls);
     free(row.hashes);
     return found;
+}
+
+/* Of that thread's process the one that Linux gave the process's number: it began first.  GT_NONE: not known. */
+static gt_thread_index first_thread(const struct gt_workload *w, gt_thread_index thread)
+{
+    for (gt_thread_index i = 0; i < w->thread_count; i++)
+        if (w->threads[i].process == w->threads[thread].process && w->threads[i].id == w->threads[i].process)
+            return i;
+    return GT_NONE;
+}
+
+bool gt_repeats_find(struct gt_repeats *repeats, const struct gt_workload *w)
+{
+    gt_thread_index busiest = gt_repeats_busiest_thread(w), first;
+    struct gt_repeats of_first;
+
+    if (!find_in(repeats, w, busiest))
+        return false;
+    first = first_thread(w, busiest);
+    if (first != GT_NONE && first != busiest && find_in(&of_first, w, first)) {
+        bool same = of_first.count == repeats->count;
+
+        free(same ? repeats->first_call : of_first.first_call);
+        *repeats = same ? of_first : *repeats;
+    }
+    gt_repeats_join(repeats, w);
+    return true;
 }

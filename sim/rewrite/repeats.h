@@ -16,7 +16,8 @@ gt_thread_index gt_repeats_busiest_thread(const struct gt_workload *workload);
 
 /* Of the thread with the most calls: the shortest row that, repeated, is nearly all of its calls.  Calls are the same
  * that do the same: kind, stream, kernels' names and shapes, bytes copied.  A row begins behind a wait for the GPU, where
- * there is one in it.  Where rows are layers within a step that cannot be told apart by what they do, they are joined to
+ * there is one in it.  Where the process's first thread repeats a row as often, it is that one's, which others work for (as a
+ * framework's backward pass has a thread).  Where rows are layers within a step that cannot be told apart by what they do, they are joined to
  * steps by the host's time between them.  Returns false where nothing repeats. */
 bool gt_repeats_find(struct gt_repeats *repeats, const struct gt_workload *workload);
 

@@ -3,12 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/array.h"
-#include "sim/base/sort.h"
 #include "sim/rewrite/repeats.h"
-#include "sim/workload/ranges.h"
-
-enum { SPREAD = 32 }; /* so many gradients where the trace has none */
+#include "sim/training/gradients.h"
 
 /* Importers count this warning of kernels of collectives whose other ranks were not recorded (traces/ranks). */
 static bool is_one_of_several(const struct gt_workload *w)
@@ -31,6 +27,44 @@ static int find_gpu(const struct gt_workload *w, struct gt_error *error)
         gpu = own;
     }
     return gpu != GT_NONE ? 0 : gt_error_set(error, "the trace has no work on a GPU");
+}
+
+bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range *range)
+{
+    return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
+}
+
+/* By thread: does it make gradients ready?  Malloced. */
+static bool *find_backward_threads(const struct gt_workload *w, bool *any)
+{
+    bool *backward = gt_calloc(w->thread_count + 1ull, sizeof *backward);
+
+    *any = false;
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        if (gt_range_makes_gradient(w, &w->ranges[i]))
+            *any = backward[w->ranges[i].thread] = true;
+    return backward;
+}
+
+/* Where no mark says whose steps they are, a thread of the backward pass is not the one that asked for it: that is the process's
+ * first, which Linux gives the process's number, or else the one that asked for work before it. */
+static gt_thread_index asking_thread(const struct gt_workload *w, gt_thread_index thread)
+{
+    bool any, *backward = find_backward_threads(w, &any);
+    gt_thread_index first = GT_NONE, asking = thread;
+
+    for (gt_call_index i = 0; i < w->call_count && (backward[thread] || !any); i++) {
+        const struct gt_thread *own = &w->threads[w->calls[i].thread];
+
+        if (w->calls[i].ops == 0 || own->process != w->threads[thread].process)
+            continue;
+        if (own->id == own->process)
+            asking = w->calls[i].thread;
+        else if (any && first == GT_NONE && !backward[w->calls[i].thread])
+            first = w->calls[i].thread;
+    }
+    free(backward);
+    return asking == thread && first != GT_NONE ? first : asking;
 }
 
 static void add_step(struct gt_training *t, gt_call_index first, gt_call_index behind)
@@ -60,6 +94,7 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
         t->main = gt_repeats_busiest_thread(w);
         add_step(t, 0, w->call_count);
     }
+    t->main = asking_thread(w, t->main);
 }
 
 uint32_t gt_training_step_of(const struct gt_training *t, gt_call_index call)
@@ -77,114 +112,6 @@ uint32_t gt_training_step_of(const struct gt_training *t, gt_call_index call)
     return low < t->step_count && call >= t->steps[low].first ? low : GT_NONE;
 }
 
-/* The last call that the range's thread made before the range was over. */
-static gt_call_index last_call(const struct gt_thread_calls *threads, const struct gt_range *range)
-{
-    uint32_t low = threads->first[range->thread], high = threads->first[range->thread + 1], first = low;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (threads->calls[middle] < range->behind_call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > first ? threads->calls[low - 1] : GT_NONE;
-}
-
-static void add_gradient(struct gt_training *t, uint32_t *room, gt_call_index behind, uint64_t bytes,
-                         gt_range_index range, uint32_t step)
-{
-    gt_array_grow(t->gradients, t->gradient_count, *room);
-    t->gradients[t->gradient_count++] = (struct gt_gradient){ behind, bytes, range, step };
-}
-
-bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range *range)
-{
-    return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
-}
-
-static void find_gradients(struct gt_training *t, const struct gt_workload *w)
-{
-    struct gt_thread_calls threads;
-    uint32_t room = 0;
-
-    gt_thread_calls_find(&threads, w);
-    for (gt_range_index i = 0; i < w->range_count; i++) {
-        const struct gt_range *range = &w->ranges[i];
-        gt_call_index behind = gt_range_makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
-        uint32_t step = behind != GT_NONE ? gt_training_step_of(t, behind) : GT_NONE;
-
-        if (step == GT_NONE)
-            continue;
-        add_gradient(t, &room, behind, range->gradient_bytes, i, step);
-        t->joined[range->thread] = true;
-    }
-    gt_thread_calls_free(&threads);
-}
-
-/* Where the profile has no operators: evenly behind the launches of other threads than the main one, which ask for the
- * backward pass; where there are none, behind those of each step's second half. */
-static void spread_gradients(struct gt_training *t, const struct gt_workload *w, uint64_t bytes)
-{
-    uint32_t room = 0;
-
-    t->spread = true;
-    for (uint32_t step = 0; step < t->step_count; step++) {
-        const struct gt_training_step *s = &t->steps[step];
-        gt_call_index *calls = gt_calloc(s->behind - s->first + 1ull, sizeof *calls);
-        uint32_t count = 0, chosen;
-
-        for (int own = 0; own < 2 && count == 0; own++)
-            for (gt_call_index i = own ? s->first + (s->behind - s->first) / 2 : s->first; i < s->behind; i++)
-                if (w->calls[i].kind == GT_CALL_LAUNCH && !(w->calls[i].flags & GT_CALL_INFERRED) &&
-                    (w->calls[i].thread == t->main) == own)
-                    calls[count++] = i;
-        chosen = count < SPREAD ? count : SPREAD;
-        for (uint32_t i = 0; i < chosen; i++) {
-            gt_call_index behind = calls[(uint64_t)(i + 1) * count / chosen - 1];
-
-            add_gradient(t, &room, behind, bytes / chosen, GT_NONE, step);
-            t->joined[w->calls[behind].thread] = true;
-        }
-        free(calls);
-    }
-}
-
-static int by_call(const void *left, const void *right)
-{
-    const struct gt_gradient *a = left, *b = right;
-
-    GT_ORDER(a->behind, b->behind);
-    return 0;
-}
-
-/* Given and recorded sizes: each keeps its share; without recorded ones, all have the same. */
-static void size_gradients(struct gt_training *t, uint64_t given)
-{
-    for (uint32_t i = 0; i < t->gradient_count; i++) {
-        struct gt_training_step *step = &t->steps[t->gradients[i].step];
-
-        if (step->gradients++ == 0)
-            step->first_gradient = i;
-    }
-    for (uint32_t s = 0; s < t->step_count; s++) {
-        struct gt_gradient *first = &t->gradients[t->steps[s].first_gradient];
-        uint32_t count = t->steps[s].gradients;
-        uint64_t sum = 0;
-
-        for (uint32_t i = 0; i < count; i++)
-            sum += first[i].bytes;
-        t->alike |= count > 0 && sum == 0;
-        for (uint32_t i = 0; i < count && given > 0; i++)
-            first[i].bytes =
-                sum > 0 ? (uint64_t)((double)first[i].bytes / (double)sum * (double)given) : given / count;
-        sum = given > 0 ? given : sum;
-        t->gradient_bytes = sum > t->gradient_bytes ? sum : t->gradient_bytes;
-    }
-}
-
 /* The stream that most kernels of the gradients' calls are in. */
 static gt_stream_index find_stream(const struct gt_training *t, const struct gt_workload *w)
 {
@@ -199,14 +126,19 @@ static gt_stream_index find_stream(const struct gt_training *t, const struct gt_
     return most;
 }
 
-/* Batch norms of a step, each an operator of this name once. */
+/* Batch norms of a pass, each an operator of this name once. */
 static uint32_t count_normalisations(const struct gt_training *t, const struct gt_workload *w)
 {
     uint32_t count = 0;
 
     for (gt_range_index i = 0; i < w->range_count; i++)
         count += strcmp(gt_name_text(w, w->ranges[i].name), "aten::batch_norm") == 0;
-    return count / t->step_count;
+    return count / t->step_count / t->passes;
+}
+
+uint32_t gt_training_last_pass(const struct gt_training_step *step)
+{
+    return step->first_gradient + step->gradients - step->gradients / step->passes;
 }
 
 static int find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
@@ -220,12 +152,7 @@ static int find(struct gt_training *t, const struct gt_scenario *scenario, struc
         return -1;
     find_steps(t, w);
     t->joined[t->main] = true;
-    find_gradients(t, w);
-    if (t->gradient_count == 0 && given > 0)
-        spread_gradients(t, w, given);
-    if (t->gradient_count > 0)
-        qsort(t->gradients, t->gradient_count, sizeof *t->gradients, by_call);
-    size_gradients(t, given);
+    gt_gradients_find(t, w, given);
     if (t->gradient_bytes == 0)
         return gt_error_set(error,
                             "the trace does not say how large gradients are: record with record_shapes=True, or say "
@@ -270,20 +197,6 @@ gt_call_index gt_training_copy(struct gt_rebuild *rebuild, const struct gt_train
     return added;
 }
 
-/* Of a range without calls only the next call of its thread is known, which may be of the next step. */
-static void place_gradients(struct gt_workload *to, const struct gt_training *t, const gt_call_index *places)
-{
-    for (uint32_t i = 0; i < t->gradient_count; i++) {
-        struct gt_range *range = t->gradients[i].range != GT_NONE ? &to->ranges[t->gradients[i].range] : NULL;
-
-        if (range != NULL && places[i] != GT_NONE) {
-            range->behind_call = places[i] + 1;
-            if (range->first_call > range->behind_call)
-                range->first_call = range->behind_call;
-        }
-    }
-}
-
 struct gt_workload *gt_training_end(struct gt_rebuild *rebuild, const struct gt_training *t)
 {
     gt_call_index *places = gt_calloc(t->gradient_count + 1ull, sizeof *places);
@@ -295,7 +208,7 @@ struct gt_workload *gt_training_end(struct gt_rebuild *rebuild, const struct gt_
     for (gt_range_index i = 0; i < to->range_count; i++)
         if (t->joined[to->ranges[i].thread])
             to->ranges[i].thread = t->main;
-    place_gradients(to, t, places);
+    gt_gradients_place(to, t, places);
     free(places);
     return to;
 }

@@ -20,6 +20,7 @@ struct gt_gradient {
 struct gt_training_step {
     gt_call_index first, behind; /* its calls, of all threads of the process */
     uint32_t first_gradient, gradients;
+    uint32_t passes; /* forward and backward, each of as many gradients, which are added up (sim/training/passes.h) */
 };
 
 struct gt_training {
@@ -27,8 +28,9 @@ struct gt_training {
     uint32_t gradient_count;
     struct gt_training_step *steps;
     uint32_t step_count;
-    uint32_t normalisations; /* of batches with running means, a step: three buffers each, which ranks keep alike */
-    uint64_t gradient_bytes; /* of a step */
+    uint32_t normalisations; /* of batches with running means, a pass: three buffers each, which ranks keep alike */
+    uint64_t gradient_bytes; /* of a pass */
+    uint32_t passes;         /* the most that a step has */
     gt_thread_index main;    /* that marks the steps */
     bool *joined;            /* by thread: its calls are as good as main's */
     gt_stream_index stream;  /* that the backward pass computes in */
@@ -38,6 +40,9 @@ struct gt_training {
 
 /* Is the range of those that make a gradient ready? */
 bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt_range *range);
+
+/* Of a step's gradients, in the order of all: the first of the last pass. */
+uint32_t gt_training_last_pass(const struct gt_training_step *step);
 
 /* Find them in a workload in stated form.  0, or -1 with why there is no training step of one GPU in it.  Either way
  * gt_training_free() ends it. */

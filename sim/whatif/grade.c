@@ -137,6 +137,10 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "the %u annotations of one name are taken as steps",
                            steps->count);
         return;
+    case GT_STEPS_OPTIMISED:
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "each of the %u steps is taken to end with the optimiser's",
+                           steps->count);
+        return;
     case GT_STEPS_REPEATED: tell_repeated(scenario, steps); return;
     case GT_STEPS_ONE: gt_scenario_assume(scenario, GT_TRUST_HIGH, "the trace is taken as one step"); return;
     }

@@ -224,8 +224,8 @@ def measure(name, table, rank, cores, folder):
               f"{row['groups']} groups calm, the rest {row['rest_us']}", flush=True)
 
 
-def recorded(training, form, path, cores, **more):
-    """Profiles until one is calm; the profiler's own threads are made while the calling one may run on all cores."""
+def recorded(training, form, path, cores, take=profiled, **more):
+    """Profiles that `take` takes until one is calm; the profiler's own threads are made while the calling one may run on all cores."""
     calm = [False]
 
     def begin():
@@ -235,7 +235,7 @@ def recorded(training, form, path, cores, **more):
             cores.together()
     for taken in range(1, PROFILES + 1):
         cores.loose()
-        prof = profiled(training, begin, **more)
+        prof = take(training, begin, **more)
         calm[0] = cores.calm(cores_of(form)) and calm[0]
         if cores.all_calm(calm[0]) if form.startswith("ddp") else calm[0]:
             break

@@ -144,10 +144,10 @@ def tables(draw):
 KINDS = (products, convolutions, attention, recurrent, tables)
 
 
-def drawn_case(seed):
-    """A function of how many GPUs share the batch: the case."""
+def drawn_case(seed, kinds=KINDS):
+    """A function of how many GPUs share the batch: the case, of one of these kinds."""
     draw = random.Random(seed)
-    kind = draw.choice(KINDS)
+    kind = draw.choice(kinds)
     make, parameters, flop = kind(draw)
     while parameters > MOST_PARAMETERS or flop > MOST_FLOP:
         make, parameters, flop = kind(draw)

@@ -1,0 +1,102 @@
+#include "sim/training/passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By call: how many before it submit work that no node of a backward pass asked for; one more than calls.  NULL: the trace has
+ * no such nodes. */
+static uint32_t *forward_before(const struct gt_training *t, const struct gt_workload *w)
+{
+    static const char node[] = "autograd::engine::evaluate_function";
+    uint32_t *before = gt_calloc(w->call_count + 1ull, sizeof *before);
+    bool *backward = gt_calloc(w->call_count + 1ull, sizeof *backward), any = false;
+
+    for (gt_range_index i = 0; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+
+        if (strncmp(gt_name_text(w, range->name), node, sizeof node - 1) != 0)
+            continue;
+        any = true;
+        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+            backward[call] |= w->calls[call].thread == range->thread;
+    }
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        before[i + 1] = before[i] + (w->calls[i].ops > 0 && t->joined[w->calls[i].thread] && !backward[i]);
+    free(backward);
+    if (!any) {
+        free(before);
+        before = NULL;
+    }
+    return before;
+}
+
+/* How many gradients from `first` on are ready before the forward pass goes on. */
+static uint32_t length(const struct gt_gradient *first, uint32_t most, const uint32_t *before)
+{
+    uint32_t count = 1;
+
+    while (count < most && before[first[count].behind + 1] == before[first[count - 1].behind + 1])
+        count++;
+    return count;
+}
+
+static bool alike(const struct gt_gradient *some, const struct gt_gradient *others, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (some[i].bytes != others[i].bytes)
+            return false;
+    return true;
+}
+
+static uint32_t passes_of(const struct gt_gradient *gradients, uint32_t count, const uint32_t *before)
+{
+    uint32_t one = length(gradients, count, before);
+
+    for (uint32_t first = one; first < count; first += one)
+        if (count - first < one || length(&gradients[first], count - first, before) != one ||
+            !alike(gradients, &gradients[first], one))
+            return 1;
+    return count / one;
+}
+
+void gt_passes_find(struct gt_training *t, const struct gt_workload *w)
+{
+    uint32_t *before = forward_before(t, w);
+
+    for (uint32_t s = 0; s < t->step_count; s++) {
+        struct gt_training_step *step = &t->steps[s];
+
+        step->passes = before != NULL && step->gradients > 0
+                           ? passes_of(&t->gradients[step->first_gradient], step->gradients, before)
+                           : 1;
+    }
+    free(before);
+}
+
+void gt_passes_split(struct gt_training *t)
+{
+    struct gt_training_step *parts = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t s = 0; s < t->step_count; s++) {
+        struct gt_training_step rest = t->steps[s];
+
+        parts = gt_realloc(parts, count + (size_t)rest.passes, sizeof *parts);
+        rest.gradients /= rest.passes;
+        for (rest.passes = 1;
+             rest.first_gradient + rest.gradients < t->steps[s].first_gradient + t->steps[s].gradients;) {
+            struct gt_training_step part = rest;
+
+            rest.first_gradient += rest.gradients;
+            rest.first = part.behind = t->gradients[rest.first_gradient - 1].behind + 1;
+            parts[count++] = part;
+        }
+        parts[count++] = rest;
+    }
+    for (uint32_t s = 0; s < count; s++)
+        for (uint32_t i = 0; i < parts[s].gradients; i++)
+            t->gradients[parts[s].first_gradient + i].step = s;
+    free(t->steps);
+    t->steps = parts;
+    t->step_count = count;
+}

@@ -1,0 +1,15 @@
+/* passes.h - a step that goes forward and backward several times before the optimiser's step, gradients added up. */
+#ifndef GRIDTIDE_SIM_TRAINING_PASSES_H
+#define GRIDTIDE_SIM_TRAINING_PASSES_H
+
+#include "sim/training/training.h"
+
+/* Tell passes apart: between the gradients of two of them the forward pass goes on, which calls what no node of a backward pass
+ * does, and all of them make the same gradients.  Sets each step's `passes`; 1 where that is not so, or operators were not
+ * recorded. */
+void gt_passes_find(struct gt_training *training, const struct gt_workload *workload);
+
+/* From now on each pass is a step of its own. */
+void gt_passes_split(struct gt_training *training);
+
+#endif

@@ -1,0 +1,354 @@
+"""Record training loops as people write them: traces/training, set `loops`.
+
+    [GPUS=1] python3 loops.py SEED OUTPUT-FOLDER [SECONDS [LOOP...]]
+
+Each of LOOPS trains a model that SEED draws for it (drawn_models.py) in a way of its own: with a scaler, clipped gradients, parts
+of a batch, layers computed again, compiled, in parts frozen, and so on; or is profiled in one.  As in ddp_turns.py each loop
+runs on one GPU (`one`) and by DistributedDataParallel on all (`ddp`; `ddp-alone` of GPUS=1), in turns and timed while the cores
+were calm: times.jsonl, with the bytes of DistributedDataParallel's buckets as it says them itself; then `one` is profiled.
+Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
+"""
+import contextlib
+import json
+import os
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+from torch.nn import functional
+from torch.nn.parallel import DistributedDataParallel
+from torch.profiler import ProfilerActivity, profile, schedule
+from torch.utils.checkpoint import checkpoint_sequential
+
+import drawn_models
+from cores import Cores
+from ddp import GPUS, STEPS, attempt, profiled
+from ddp_models import Block, Case, adam
+from ddp_turns import Timing, WARM_STEPS, recorded, take_turns
+
+FORMS = ("one", "ddp" if GPUS > 1 else "ddp-alone")
+
+
+class Loop:
+    """A step: forward, loss, backward, optimiser."""
+
+    kinds, parts, synchronised = drawn_models.KINDS, 1, False
+
+    def __init__(self, seed, gpu, wrap):
+        self.case = self.drawn(seed)
+        self.module = self.wrapped(self.case.module, wrap)
+        self.optimiser = self.case.make_optimiser([p for p in self.case.module.parameters() if p.requires_grad])
+        self.inputs, self.targets = self.case.inputs.cuda(gpu), self.case.targets.cuda(gpu)
+
+    def drawn(self, seed):
+        return drawn_models.drawn_case(seed, self.kinds)(1)
+
+    def wrapped(self, module, wrap):
+        return wrap(module)
+
+    def forward(self):
+        return self.module(self.inputs)
+
+    def loss(self):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.case.autocast):
+            return self.case.loss(self.forward(), self.targets)
+
+    def backward(self):
+        """All parts of a batch; ranks reduce behind the last one, or behind each (`synchronised`)."""
+        for i in range(self.parts):
+            apart = i + 1 < self.parts and not self.synchronised and hasattr(self.module, "no_sync")
+            with self.module.no_sync() if apart else contextlib.nullcontext():
+                loss = self.loss() / self.parts
+                loss.backward()
+        return loss
+
+    def step(self):
+        self.optimiser.zero_grad()
+        self.backward()
+        self.optimiser.step()
+
+    take = staticmethod(profiled)
+
+
+class Scaler(Loop):
+    """Half precision; the optimiser is asked whether gradients are finite, which waits for the GPU."""
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        self.scaler = torch.amp.GradScaler("cuda")
+
+    def step(self):
+        self.optimiser.zero_grad()
+        with torch.autocast("cuda", dtype=torch.float16):
+            loss = self.case.loss(self.forward(), self.targets)
+        self.scaler.scale(loss).backward()
+        self.scaler.step(self.optimiser)
+        self.scaler.update()
+
+
+class Clipped(Loop):
+    def step(self):
+        self.optimiser.zero_grad()
+        self.backward()
+        nn.utils.clip_grad_norm_(self.case.module.parameters(), 1.0)
+        self.optimiser.step()
+
+
+class Logged(Loop):
+    """The loss is read in every step."""
+
+    def step(self):
+        self.optimiser.zero_grad()
+        self.last = self.backward().item()
+        self.optimiser.step()
+
+
+class Accumulated(Loop):
+    parts = 4
+
+
+class Synchronised(Loop):
+    """As who forgets no_sync()."""
+
+    parts, synchronised = 2, True
+
+
+class Recomputed(Loop):
+    """The activations of most layers are computed again in the backward pass."""
+
+    kinds = (drawn_models.products,)
+
+    def forward(self):
+        return self.module(self.inputs)
+
+    def wrapped(self, module, wrap):
+        class Checkpointed(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = module
+
+            def forward(self, x):
+                return checkpoint_sequential(self.layers, 3, x, use_reentrant=False)
+        return wrap(Checkpointed())
+
+
+class Compiled(Loop):
+    kinds = (drawn_models.products, drawn_models.attention)
+
+    def wrapped(self, module, wrap):
+        return torch.compile(wrap(module))
+
+
+class Frozen(Loop):
+    """The first half of all parameters stays as it is."""
+
+    kinds = (drawn_models.products, drawn_models.attention, drawn_models.convolutions)
+
+    def wrapped(self, module, wrap):
+        parameters = list(module.parameters())
+        for parameter in parameters[:len(parameters) // 2]:
+            parameter.requires_grad_(False)
+        return wrap(module)
+
+
+class Decoder(nn.Module):
+    """Embedding and product with the vocabulary have one weight; each layer has a mask among its buffers."""
+
+    def __init__(self, words, width, layers, length):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.blocks = nn.ModuleList(Block(width, width // 64) for _ in range(layers))
+        for block in self.blocks:
+            block.register_buffer("mask", torch.ones(length, length).tril())
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+
+    def forward(self, words):
+        x = self.words(words)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x.mean(1))
+
+
+class Tied(Loop):
+    def drawn(self, seed):
+        draw = drawn_models.random.Random(seed)
+        words, width, layers = draw.choice((2000, 8000, 20000)), draw.choice((256, 512, 768)), draw.randint(2, 8)
+        length, batch = draw.choice((64, 128, 256)), 2 ** draw.randint(2, 5)
+        return Case(Decoder(words, width, layers, length), torch.randint(words, (batch, length)), torch.randint(words, (batch,)),
+                    functional.cross_entropy, adam, draw.random() < 0.5)
+
+
+class ChannelsLast(Loop):
+    kinds = (drawn_models.convolutions,)
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        self.inputs = self.inputs.to(memory_format=torch.channels_last)
+
+    def wrapped(self, module, wrap):
+        return wrap(module.to(memory_format=torch.channels_last))
+
+
+class Loaded(Loop):
+    """Each step's batch comes from the host's pinned memory."""
+
+    kinds = (drawn_models.convolutions, drawn_models.products)
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        self.pinned = [tensor.cpu().pin_memory() for tensor in (self.inputs, self.targets)]
+
+    def step(self):
+        self.inputs, self.targets = (tensor.to(self.inputs.device, non_blocking=True) for tensor in self.pinned)
+        super().step()
+
+
+class Zeroed(Loop):
+    """Gradients are set to 0 and not given up, so that each is added to what is there."""
+
+    def step(self):
+        self.optimiser.zero_grad(set_to_none=False)
+        self.backward()
+        self.optimiser.step()
+
+
+def taken(loop, begin, marked=True, activities=(ProfilerActivity.CPU, ProfilerActivity.CUDA), **more):
+    """A profile of STEPS steps with these settings alone."""
+    steps = schedule(wait=0, warmup=3, active=STEPS, repeat=1) if marked else None
+    torch.cuda.synchronize()
+    begin()
+    with profile(activities=activities, schedule=steps, **more) as prof:
+        for _ in range(STEPS + (3 if marked else 0)):
+            loop.step()
+            if marked:
+                prof.step()
+        torch.cuda.synchronize()
+    return prof
+
+
+class Unmarked(Loop):
+    """The profile has no steps."""
+
+    @staticmethod
+    def take(loop, begin):
+        return taken(loop, begin, marked=False, record_shapes=True)
+
+
+class Shapeless(Loop):
+    """As the profiler is by default."""
+
+    @staticmethod
+    def take(loop, begin):
+        return taken(loop, begin)
+
+
+class WithoutOperators(Loop):
+    """A profile of the GPU and CUDA's calls alone."""
+
+    @staticmethod
+    def take(loop, begin):
+        return taken(loop, begin, activities=(ProfilerActivity.CUDA,))
+
+
+LOOPS = {"plain": Loop, "scaler": Scaler, "clipped": Clipped, "logged": Logged, "accumulated": Accumulated,
+         "synchronised": Synchronised, "recomputed": Recomputed, "compiled": Compiled, "frozen": Frozen, "tied": Tied,
+         "channels-last": ChannelsLast, "loaded": Loaded, "zeroed": Zeroed, "unmarked": Unmarked, "shapeless": Shapeless,
+         "without-operators": WithoutOperators}
+
+
+def made(name, seed, form, rank):
+    """The loop in that form, warm; None where another rank does it alone."""
+    if rank > 0 and form == "one":
+        return None
+    torch.manual_seed(1)
+    with torch.device("cuda", rank):
+        loop = LOOPS[name](f"{seed} {name}", rank, (lambda module: module) if form == "one" else
+                           lambda module: DistributedDataParallel(module, device_ids=[rank]))
+    for _ in range(WARM_STEPS):
+        loop.step()
+    torch.cuda.synchronize()
+    return loop
+
+
+def row_of(name, form, rank, loop, timing):
+    trained = [p for p in loop.case.module.parameters() if p.requires_grad]
+    parallel = getattr(loop.module, "_orig_mod", loop.module)
+    row = {"model": name, "form": form, "rank": rank, "torch": torch.__version__, **timing.found(), "gradients": len(trained),
+           "gradient_bytes": sum(p.numel() * p.element_size() for p in trained), "set": "loops"}
+    if isinstance(parallel, DistributedDataParallel):
+        says = parallel._get_ddp_logging_data()
+        row["bucket_bytes"] = [int(n) for n in says.get("rebuilt_bucket_sizes", says.get("bucket_sizes", "")).split(", ") if n]
+    return row
+
+
+def measure(name, seed, rank, cores, folder):
+    loops = {}
+    cores.choose()
+    for form in FORMS:
+        cores.loose()
+        loops[form] = attempt(f"{name} {form} rank {rank}", lambda form=form: made(name, seed, form, rank))
+        cores.hold(1)
+        cores.together()
+    timings = {form: Timing(loop, form, cores) if loop else None for form, loop in loops.items()}
+    take_turns(name, timings, cores)
+    for form, loop in loops.items():
+        cores.together()
+        if loop is None:
+            continue
+        row = attempt(f"{name} {form} row", lambda form=form, loop=loop: row_of(f"{name}-{seed}", form, rank, loop, timings[form]))
+        if row:
+            with open(os.path.join(folder, "times.jsonl"), "a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(f"{time.perf_counter():.1f} {name} {form} rank {rank}: {row['step_us']:.0f} us, {row['calm']} of "
+                  f"{row['groups']} groups calm", flush=True)
+
+
+def profiles(name, seed, rank, cores, folder):
+    cores.choose()
+    cores.loose()
+    loop = attempt(f"{name} one rank {rank}", lambda: made(name, seed, "one", rank))
+    if loop:
+        path = os.path.join(folder, f"{name}-{seed}.one.rank0")
+        attempt(path, lambda: recorded(loop, "one", path, cores, take=loop.take))
+    cores.together()
+
+
+def process(rank, seed, folder, seconds, names, barrier, flags):
+    """What one rank does; every decision about time is rank 0's."""
+    start = time.perf_counter()
+    cores = Cores(rank, GPUS, flags, barrier.wait)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29514")
+    torch.cuda.set_device(rank)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    dist.init_process_group("nccl", rank=rank, world_size=GPUS, device_id=torch.device("cuda", rank))
+    go_on, done = torch.zeros(1, device=rank), []
+    for action, share in ((measure, 0.7), (profiles, 1)):
+        for name in (names or list(LOOPS)) if action is measure else done:
+            go_on.fill_(time.perf_counter() - start < share * seconds)
+            dist.broadcast(go_on, 0)
+            if not go_on.item():
+                print(action.__name__, name, "left out", flush=True)
+                continue
+            if action is measure:
+                done = done + [name]
+            attempt(f"{action.__name__} {name}", lambda: action(name, seed, rank, cores, folder))
+            torch.cuda.empty_cache()
+            cores.together()
+    dist.destroy_process_group()
+
+
+def main():
+    seed, folder = sys.argv[1:3]
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
+    os.makedirs(folder, exist_ok=True)
+    context = mp.get_context("spawn")
+    barrier, flags = context.Barrier(GPUS, timeout=90), context.Array("b", GPUS)
+    mp.spawn(process, (seed, folder, seconds, sys.argv[4:], barrier, flags), nprocs=GPUS)
+
+
+if __name__ == "__main__":
+    main()
