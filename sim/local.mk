@@ -73,6 +73,7 @@ sim_libsim_a_SOURCES = \
     sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
     sim/training/rank_count.c sim/training/rank_count.h \
     sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
+    sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h \
     sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \
     sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h

@@ -55,7 +55,7 @@ UNIT_TESTS = \
     tests/unit/warp_memory \
     tests/unit/policies \
     tests/unit/stated \
-    tests/unit/whatif \
+    tests/unit/whatif tests/unit/training_threads \
     tests/unit/clusters tests/unit/steady_state \
     tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \
@@ -66,7 +66,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
-    tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
+    tests/cli/late.bats tests/cli/passes.bats tests/cli/training_loops.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \

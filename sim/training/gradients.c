@@ -6,6 +6,7 @@
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
 #include "sim/training/passes.h"
+#include "sim/training/threads.h"
 #include "sim/workload/ranges.h"
 
 enum { SPREAD = 32 };                                        /* so many gradients where the trace has none, */
@@ -125,6 +126,8 @@ static void size_gradients(struct gt_training *t, uint64_t given)
 void gt_gradients_find(struct gt_training *t, const struct gt_workload *w, uint64_t given)
 {
     find_gradients(t, w);
+    if (t->gradient_count == 0)
+        gt_threads_join_alternating(w, t->main, t->joined);
     if (t->gradient_count == 0 && given > 0)
         spread_gradients(t, w, given);
     if (t->gradient_count > 0)

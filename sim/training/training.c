@@ -5,6 +5,7 @@
 
 #include "sim/rewrite/repeats.h"
 #include "sim/training/gradients.h"
+#include "sim/training/threads.h"
 
 /* Importers count this warning of kernels of collectives whose other ranks were not recorded (traces/ranks). */
 static bool is_one_of_several(const struct gt_workload *w)
@@ -34,39 +35,6 @@ bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range 
     return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
 }
 
-/* By thread: does it make gradients ready?  Malloced. */
-static bool *find_backward_threads(const struct gt_workload *w, bool *any)
-{
-    bool *backward = gt_calloc(w->thread_count + 1ull, sizeof *backward);
-
-    *any = false;
-    for (gt_range_index i = 0; i < w->range_count; i++)
-        if (gt_range_makes_gradient(w, &w->ranges[i]))
-            *any = backward[w->ranges[i].thread] = true;
-    return backward;
-}
-
-/* Where no mark says whose steps they are, a thread of the backward pass is not the one that asked for it: that is the process's
- * first, which Linux gives the process's number, or else the one that asked for work before it. */
-static gt_thread_index asking_thread(const struct gt_workload *w, gt_thread_index thread)
-{
-    bool any, *backward = find_backward_threads(w, &any);
-    gt_thread_index first = GT_NONE, asking = thread;
-
-    for (gt_call_index i = 0; i < w->call_count && (backward[thread] || !any); i++) {
-        const struct gt_thread *own = &w->threads[w->calls[i].thread];
-
-        if (w->calls[i].ops == 0 || own->process != w->threads[thread].process)
-            continue;
-        if (own->id == own->process)
-            asking = w->calls[i].thread;
-        else if (any && first == GT_NONE && !backward[w->calls[i].thread])
-            first = w->calls[i].thread;
-    }
-    free(backward);
-    return asking == thread && first != GT_NONE ? first : asking;
-}
-
 static void add_step(struct gt_training *t, gt_call_index first, gt_call_index behind)
 {
     t->steps = gt_realloc(t->steps, t->step_count + 1ull, sizeof *t->steps);
@@ -94,7 +62,7 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
         t->main = gt_repeats_busiest_thread(w);
         add_step(t, 0, w->call_count);
     }
-    t->main = asking_thread(w, t->main);
+    t->main = gt_threads_asking(w, t->main);
 }
 
 uint32_t gt_training_step_of(const struct gt_training *t, gt_call_index call)
@@ -141,10 +109,10 @@ uint32_t gt_training_last_pass(const struct gt_training_step *step)
     return step->first_gradient + step->gradients - step->gradients / step->passes;
 }
 
+/* All but how large gradients are, which may not be known. */
 static int find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
 {
     const struct gt_workload *w = scenario->workload;
-    uint64_t given = scenario->host->gradient_bytes;
 
     memset(t, 0, sizeof *t);
     t->joined = gt_calloc(w->thread_count + 1ull, sizeof *t->joined);
@@ -152,11 +120,7 @@ static int find(struct gt_training *t, const struct gt_scenario *scenario, struc
         return -1;
     find_steps(t, w);
     t->joined[t->main] = true;
-    gt_gradients_find(t, w, given);
-    if (t->gradient_bytes == 0)
-        return gt_error_set(error,
-                            "the trace does not say how large gradients are: record with record_shapes=True, or say "
-                            "it with --gradients MIB (of a step, all together)");
+    gt_gradients_find(t, w, scenario->host->gradient_bytes);
     t->stream = find_stream(t, w);
     t->normalisations = count_normalisations(t, w);
     return 0;
@@ -170,7 +134,13 @@ int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, 
     if (is_one_of_several(scenario->workload)) /* before anything is asked for that would not help */
         return gt_error_set(error, "the trace is one rank's of several, collectives and all; record the step on one "
                                    "GPU alone");
-    return find(t, scenario, error);
+    if (find(t, scenario, error) != 0)
+        return -1;
+    if (t->gradient_bytes == 0)
+        return gt_error_set(error,
+                            "the trace does not say how large gradients are: record with record_shapes=True, or say "
+                            "it with --gradients MIB (of a step, all together)");
+    return 0;
 }
 
 void gt_training_free(struct gt_training *t)

@@ -1,0 +1,65 @@
+# Training loops as people write them, recorded on an H200 (traces/record/loops.py): what is found in each.
+
+load figures_helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    recorded=$GRIDTIDE_SOURCE/traces/training
+}
+
+@test "gradients and buckets of each loop are those that DistributedDataParallel itself says" {
+    as_released
+    python3 - "$GRIDTIDE" "$recorded" << 'END'
+import json, re, subprocess, sys
+tool, recorded = sys.argv[1:]
+rows = [row for row in map(json.loads, open(f'{recorded}/times.jsonl')) if row['set'] == 'loops' and 'bucket_bytes' in row]
+tried = wrong = 0
+for row in rows:
+    # Profiles without sizes have to be told them, and then have no buckets but by chance.
+    if row['model'].startswith(('shapeless', 'without-operators')):
+        continue
+    answer = subprocess.run([tool, 'whatif', '-q', f"{recorded}/{row['model']}.one.rank0.json.gz", '--change', 'ddp=2'],
+                            capture_output=True, text=True, check=True).stdout
+    says = re.search(r'([\d.]+) MiB of gradients a step in (\d+) bucket', answer)
+    tried += 1
+    if says[1] != f"{row['gradient_bytes'] / (1 << 20):.1f}" or int(says[2]) != len(row['bucket_bytes']):
+        print(row['model'], says[0], row['gradient_bytes'], row['bucket_bytes'])
+        wrong += 1
+print(tried, 'loops')
+sys.exit(wrong > 0 or tried < 28)
+END
+}
+
+# asked MODEL WORD...: the answer for that recording.
+asked() {
+    "$GRIDTIDE" whatif -q -f json "$recorded/$1.one.rank0.json.gz" "${@:2}"
+}
+
+@test "a profile without steps has those that its optimiser ends" {
+    asked unmarked-90907 --change ddp=2 > answer.json
+    jq -e '.steps == 3 and (.changes[0].assumptions | any(contains("each of the 3 steps is taken to end with the optimiser")))' answer.json
+    # 4,859 us when nobody recorded (times.jsonl); the thread of the backward pass goes with the one that asked, so that all of the
+    # run takes longer by what ranks do.
+    jq -e '.step_us > 4373 and .step_us < 5345 and .changes[0].change_pct > 3' answer.json
+}
+
+@test "where sizes or operators were not recorded, the backward pass is the asking thread's all the same" {
+    for model in shapeless without-operators; do
+        asked "$model-18181" --change launch-cost=1 > bare.json
+        asked "$model-18181" --change launch-cost=1 --gradients 100 > told.json
+        jq -e --slurpfile told told.json '.step_us == $told[0].step_us' bare.json
+    done
+    # 7,023 us when nobody recorded; 9,091 where the threads go their own ways.
+    jq -e '.step_us > 6321 and .step_us < 7725' bare.json
+    asked without-operators-18181 --change ddp=2 --gradients 304 | grep -q 'evenly over the backward pass'
+    run asked without-operators-18181 --change ddp=2
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"--gradients MIB"* ]]
+}
+
+@test "a compiled step says that ranks compile others" {
+    asked compiled-18181 --change ddp=2 > answer.json
+    jq -e '.changes[0].trust == "low" and (.changes[0].assumptions | any(contains("compiles it in parts, one a bucket")))' answer.json
+    asked plain-18181 --change ddp=2 > answer.json
+    jq -e '.changes[0].assumptions | any(contains("compiles it in parts")) | not' answer.json
+}
