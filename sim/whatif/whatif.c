@@ -143,10 +143,10 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)
         return -1;
     facts->baseline_us = facts->alike_us;
-    facts->profiled =
-        gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     gt_training_join_threads(&whatif->baseline);
     gt_join_ranks(&whatif->baseline);
+    facts->profiled =
+        gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     if (facts->profiled && gt_whatif_play_baseline(whatif, error) != 0)
         return -1;
     return subject->step_us > 0 ? gt_fit_host(whatif, error) : 0;
