@@ -12,7 +12,7 @@
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
 python3 - "$tool" "$folder" << 'END'
-import itertools, json, os, statistics, subprocess, sys, tempfile
+import itertools, json, os, re, statistics, subprocess, sys, tempfile
 
 tool, folder = sys.argv[1:]
 SPECS = {'one': ['launch-cost=1'], 'one-accumulate-2': ['accumulate=2'], 'one-accumulate-4': ['accumulate=4'], 'ddp': ['ddp=2'],
@@ -29,25 +29,36 @@ def run(*words):
     return subprocess.run([tool, *words], capture_output=True, text=True, check=True).stdout
 
 
-def predicted(trace, form, *words):
-    answer = json.loads(run('whatif', '-q', '-f', 'json', trace, *words, *(f'--change={spec}' for spec in SPECS[form])))
+def asked(trace, form, *words):
+    return json.loads(run('whatif', '-q', '-f', 'json', trace, *words, *(f'--change={spec}' for spec in SPECS[form])))
+
+
+def predicted(answer, form):
     return (answer if form == 'one' else answer['changes'][0])['step_us']
 
 
+def told_pct(answer):
+    """How far off the answer says that it may be; 2 where it says nothing."""
+    says = re.search(r'this would take ([0-9]+)% longer', ' '.join(answer['changes'][0]['assumptions']))
+    return int(says[1]) if says else 2
+
+
 print('set       model        form               recorded_us predicted_us error_pct  step_us step_pct pace_us calm')
-errors = {}
+errors, within = {}, []
 steps = sorted(recorded.items(), key=lambda item: (item[0][:2], item[0][2] != 'one', item[0][2]))
 for ((which, model, form), rows), recording in itertools.product(steps, ('one.rank0', 'stack')):
     trace = f'{folder}/{model}.{recording}.json.gz'
     if form not in SPECS or not os.path.exists(trace):
         continue
-    says, was = predicted(trace, form), statistics.mean(row['step_us'] for row in rows)
-    timed_us = ones.get((which, model))
-    told = predicted(trace, form, f'--step={timed_us}') if timed_us else None
+    answer, was = asked(trace, form), statistics.mean(row['step_us'] for row in rows)
+    says, timed_us = predicted(answer, form), ones.get((which, model))
+    told = predicted(asked(trace, form, f'--step={timed_us}'), form) if timed_us else None
     error, step = 100 * (says / was - 1), 100 * (told / was - 1) if told else None
     paces = [pace for row in rows for pace in row.get('pace_us', [])]
     pace = f'{statistics.mean(paces):7.1f}' if paces else ' ' * 7
     calm = min((row['calm'] for row in rows if 'calm' in row), default=None)
+    if form == 'one':
+        within.append(abs(error) <= told_pct(answer))
     print(f'{which:9} {model:12} {form:18} {was:11.1f} {says:12.1f} {error:+9.1f} '
           f'{format(told, "8.1f") if told else " " * 8} {format(step, "+8.1f") if told else " " * 8} {pace} '
           f'{"" if calm is None else format(calm, "4")}')
@@ -62,6 +73,7 @@ for ((which, model, form), rows), recording in itertools.product(steps, ('one.ra
             errors.setdefault((name, kind, ' with --step'), []).append(abs(step))
 for (which, kind, how), off in sorted(errors.items()):
     print(f'{which:19} {kind}{how}: {len(off)} steps, median {statistics.median(off):.1f}%, worst {max(off):.1f}%')
+print(f'as recorded, calm or not: {sum(within)} of {len(within)} steps are as near as the answer says of itself')
 for name in sorted(os.listdir(folder)):
     if not name.endswith('.rank1.json.gz'):
         continue
