@@ -256,40 +256,54 @@ def profiles(name, table, rank, cores, folder):
         cores.together()
 
 
-def process(rank, which, folder, seconds, names, barrier, flags):
-    """What one rank does; every decision about time is rank 0's, so that no rank waits for one that gave up."""
-    start = time.perf_counter()
+def begun(rank, barrier, flags):
+    """A process of the job: its cores."""
     cores = Cores(rank, GPUS, flags, barrier.wait)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29513")
     torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     dist.init_process_group("nccl", rank=rank, world_size=GPUS, device_id=torch.device("cuda", rank))
-    table = drawn_models.drawn(which) if which.isdigit() else getattr(ddp_models, which.upper())
-    go_on, done = torch.zeros(1, device=rank), []
-    attempt("all_reduces", lambda: all_reduces(rank, folder))
-    for action, share in ((measure, 0.7), (profiles, 1)):
-        for name in (names or list(table)) if action is measure else done:
+    return cores
+
+
+def while_there_is_time(rank, cores, seconds, names, actions):
+    """`measure` of each name, then `profiles` of those measured; every decision about time is rank 0's, so that no rank waits for
+    one that gave up."""
+    start, go_on, done = time.perf_counter(), torch.zeros(1, device=rank), []
+    for action, share in (("measure", 0.7), ("profiles", 1)):
+        for name in names if action == "measure" else done:
             go_on.fill_(time.perf_counter() - start < share * seconds)
             dist.broadcast(go_on, 0)
             if not go_on.item():
-                print(action.__name__, name, "left out", flush=True)
+                print(action, name, "left out", flush=True)
                 continue
-            if action is measure:
+            if action == "measure":
                 done = done + [name]
-            attempt(f"{action.__name__} {name}", lambda: action(name, table, rank, cores, folder))
+            attempt(f"{action} {name}", lambda: actions[action](name))
             torch.cuda.empty_cache()
             cores.together()
     dist.destroy_process_group()
 
 
-def main():
+def process(rank, which, folder, seconds, names, barrier, flags):
+    """What one rank does."""
+    cores = begun(rank, barrier, flags)
+    table = drawn_models.drawn(which) if which.isdigit() else getattr(ddp_models, which.upper())
+    attempt("all_reduces", lambda: all_reduces(rank, folder))
+    while_there_is_time(rank, cores, seconds, names or list(table),
+                        {"measure": lambda name: measure(name, table, rank, cores, folder),
+                         "profiles": lambda name: profiles(name, table, rank, cores, folder)})
+
+
+def run_on_all(process_of_rank):
+    """By the words of the command line: what is asked for, OUTPUT-FOLDER, SECONDS and names; a process a GPU."""
     which, folder = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
     os.makedirs(folder, exist_ok=True)
     context = mp.get_context("spawn")
-    barrier, flags = context.Barrier(GPUS, timeout=25), context.Array("b", GPUS)
-    mp.spawn(process, (which, folder, seconds, sys.argv[4:], barrier, flags), nprocs=GPUS)
+    barrier, flags = context.Barrier(GPUS, timeout=90), context.Array("b", GPUS)
+    mp.spawn(process_of_rank, (which, folder, seconds, sys.argv[4:], barrier, flags), nprocs=GPUS)
 
 
 if __name__ == "__main__":
-    main()
+    run_on_all(process)

@@ -11,12 +11,9 @@ Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 import contextlib
 import json
 import os
-import sys
 import time
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
@@ -24,10 +21,9 @@ from torch.profiler import ProfilerActivity, profile, schedule
 from torch.utils.checkpoint import checkpoint_sequential
 
 import drawn_models
-from cores import Cores
 from ddp import GPUS, STEPS, attempt, profiled
 from ddp_models import Block, Case, adam
-from ddp_turns import Timing, WARM_STEPS, recorded, take_turns
+from ddp_turns import Timing, WARM_STEPS, begun, recorded, run_on_all, take_turns, while_there_is_time
 
 FORMS = ("one", "ddp" if GPUS > 1 else "ddp-alone")
 
@@ -318,37 +314,12 @@ def profiles(name, seed, rank, cores, folder):
 
 
 def process(rank, seed, folder, seconds, names, barrier, flags):
-    """What one rank does; every decision about time is rank 0's."""
-    start = time.perf_counter()
-    cores = Cores(rank, GPUS, flags, barrier.wait)
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29514")
-    torch.cuda.set_device(rank)
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    dist.init_process_group("nccl", rank=rank, world_size=GPUS, device_id=torch.device("cuda", rank))
-    go_on, done = torch.zeros(1, device=rank), []
-    for action, share in ((measure, 0.7), (profiles, 1)):
-        for name in (names or list(LOOPS)) if action is measure else done:
-            go_on.fill_(time.perf_counter() - start < share * seconds)
-            dist.broadcast(go_on, 0)
-            if not go_on.item():
-                print(action.__name__, name, "left out", flush=True)
-                continue
-            if action is measure:
-                done = done + [name]
-            attempt(f"{action.__name__} {name}", lambda: action(name, seed, rank, cores, folder))
-            torch.cuda.empty_cache()
-            cores.together()
-    dist.destroy_process_group()
-
-
-def main():
-    seed, folder = sys.argv[1:3]
-    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
-    os.makedirs(folder, exist_ok=True)
-    context = mp.get_context("spawn")
-    barrier, flags = context.Barrier(GPUS, timeout=90), context.Array("b", GPUS)
-    mp.spawn(process, (seed, folder, seconds, sys.argv[4:], barrier, flags), nprocs=GPUS)
+    """What one rank does."""
+    cores = begun(rank, barrier, flags)
+    while_there_is_time(rank, cores, seconds, names or list(LOOPS),
+                        {"measure": lambda name: measure(name, seed, rank, cores, folder),
+                         "profiles": lambda name: profiles(name, seed, rank, cores, folder)})
 
 
 if __name__ == "__main__":
-    main()
+    run_on_all(process)
