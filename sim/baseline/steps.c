@@ -143,6 +143,12 @@ static gt_range_index next_optimiser(const struct gt_workload *w, gt_range_index
     return from;
 }
 
+static bool are_alike(gt_call_index calls, gt_call_index others)
+{
+    return calls > 0 && (double)calls >= steps_alike * (double)others &&
+           (double)others >= steps_alike * (double)calls;
+}
+
 /* Do steps that end at these calls have about as many calls each, the first left out, which may have begun before the recording did? */
 static bool about_as_long(const gt_call_index *behind, uint32_t count)
 {
@@ -154,7 +160,7 @@ static bool about_as_long(const gt_call_index *behind, uint32_t count)
         least = calls < least ? calls : least;
         most = calls > most ? calls : most;
     }
-    return count >= 2 && least > 0 && (double)least >= steps_alike * (double)most;
+    return count >= 2 && are_alike(least, most);
 }
 
 /* From one step of the optimiser to the next is a step. */
@@ -170,7 +176,7 @@ static bool mark_optimised(struct gt_workload *w)
             behind[count++] = w->ranges[i].behind_call;
     found = about_as_long(behind, count);
     for (uint32_t i = 0; found && i < count; i++)
-        if (i > 0 || (double)behind[0] >= steps_alike * (double)(behind[1] - behind[0]))
+        if (i > 0 || are_alike(behind[0], behind[1] - behind[0]))
             mark(w, w->ranges[first].thread, w->ranges[first].name, i > 0 ? behind[i - 1] : 0, behind[i]);
     free(behind);
     return found;

@@ -79,3 +79,35 @@ asked() {
     "$GRIDTIDE" whatif -q step.jsonl --change ddp=2 --gradients 96 > answer.txt
     grep -q ' 96.0 MiB of gradients a step in 2 buckets' answer.txt
 }
+
+# unmarked CALLS BEFORE: three steps that nothing marks but their optimiser, the first behind BEFORE calls, the last of CALLS calls and not four.
+unmarked() {
+    echo '{"gridtide":1,"device":"h200"}'
+    echo '{"kernel":"k","grid":132,"block":256,"duration_us":100}'
+    for ((i = 0; i < $2; i++)); do
+        echo "{\"kernel\":\"before$i\",\"grid\":1,\"block\":32,\"duration_us\":10}"
+        echo "{\"call\":\"launch\",\"kernel\":\"before$i\",\"stream\":\"s\"}"
+    done
+    for calls in 4 4 "$1"; do
+        for ((i = 1; i < calls; i++)); do
+            echo '{"call":"launch","kernel":"k","stream":"s"}'
+        done
+        echo '{"range":"Optimizer.step#SGD.step","kind":"annotation","calls":1}'
+        echo '{"call":"launch","kernel":"k","stream":"s"}'
+    done
+}
+
+# steps STEPS WORDS: so many are found in step.jsonl, and told so.
+steps() {
+    "$GRIDTIDE" whatif -q -f json step.jsonl --change connections=16 > answer.json
+    jq -e --arg words "$2" ".steps == $1 and (.changes[0].assumptions | any(contains(\$words)))" answer.json
+}
+
+@test "steps that nothing marks end with the optimiser's, where they are about as long" {
+    unmarked 4 0 > step.jsonl
+    steps 3 "each of the 3 steps is taken to end with the optimiser's"
+    unmarked 4 9 > step.jsonl # what came before is no step
+    steps 2 "each of the 2 steps is taken to end with the optimiser's"
+    unmarked 12 0 > step.jsonl # the optimiser is not all that ends a step: the same call comes again and again
+    steps 20 'the same calls, 20 times, are taken as steps'
+}
