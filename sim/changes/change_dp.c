@@ -147,7 +147,6 @@ static gt_call_index last_gradient(const struct gt_training *t, const struct gt_
 /* Where operators were recorded, the first node of the backward pass says it; else it begins at a third of both passes. */
 static void find_backward(struct dp *dp)
 {
-    static const char node[] = "autograd::engine::evaluate_function";
     const struct gt_training *t = &dp->training;
 
     dp->backward = gt_realloc(NULL, t->step_count + 1ull, sizeof *dp->backward);
@@ -156,8 +155,7 @@ static void find_backward(struct dp *dp)
         const struct gt_range *range = &dp->from->ranges[i];
         uint32_t step = range->behind_call > range->first_call ? gt_training_step_of(t, range->first_call) : GT_NONE;
 
-        if (step != GT_NONE && range->first_call < dp->backward[step] &&
-            strncmp(gt_name_text(dp->from, range->name), node, sizeof node - 1) == 0)
+        if (step != GT_NONE && range->first_call < dp->backward[step] && gt_range_is_backward_node(dp->from, range))
             dp->backward[step] = range->first_call;
     }
     for (uint32_t s = 0; s < t->step_count; s++)

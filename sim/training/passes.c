@@ -1,20 +1,18 @@
 #include "sim/training/passes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* By call: how many before it submit work that no node of a backward pass asked for; one more than calls.  NULL: the trace has
  * no such nodes. */
 static uint32_t *forward_before(const struct gt_training *t, const struct gt_workload *w)
 {
-    static const char node[] = "autograd::engine::evaluate_function";
     uint32_t *before = gt_calloc(w->call_count + 1ull, sizeof *before);
     bool *backward = gt_calloc(w->call_count + 1ull, sizeof *backward), any = false;
 
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
 
-        if (strncmp(gt_name_text(w, range->name), node, sizeof node - 1) != 0)
+        if (!gt_range_is_backward_node(w, range))
             continue;
         any = true;
         for (gt_call_index call = range->first_call; call < range->behind_call; call++)

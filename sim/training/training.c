@@ -35,6 +35,13 @@ bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range 
     return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
 }
 
+bool gt_range_is_backward_node(const struct gt_workload *w, const struct gt_range *range)
+{
+    static const char start[] = "autograd::engine::evaluate_function";
+
+    return strncmp(gt_name_text(w, range->name), start, sizeof start - 1) == 0;
+}
+
 static void add_step(struct gt_training *t, gt_call_index first, gt_call_index behind)
 {
     t->steps = gt_realloc(t->steps, t->step_count + 1ull, sizeof *t->steps);

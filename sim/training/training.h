@@ -40,6 +40,8 @@ struct gt_training {
 
 /* Is the range of those that make a gradient ready? */
 bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt_range *range);
+/* Is it a node of a backward pass? */
+bool gt_range_is_backward_node(const struct gt_workload *workload, const struct gt_range *range);
 
 /* Of a step's gradients, in the order of all: the first of the last pass. */
 uint32_t gt_training_last_pass(const struct gt_training_step *step);

@@ -117,9 +117,6 @@ class Recomputed(Loop):
 
     kinds = (drawn_models.products,)
 
-    def forward(self):
-        return self.module(self.inputs)
-
     def wrapped(self, module, wrap):
         class Checkpointed(nn.Module):
             def __init__(self):
