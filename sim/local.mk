@@ -47,7 +47,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
-    sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
+    sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/pytorch_ranges.c sim/workload/pytorch_ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
@@ -71,10 +71,11 @@ sim_libsim_a_SOURCES = \
     sim/rewrite/scenario.c sim/rewrite/scenario.h \
     sim/training/gradients.c sim/training/gradients.h \
     sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
+    sim/training/pass_ranges.c sim/training/pass_ranges.h \
     sim/training/rank_count.c sim/training/rank_count.h \
     sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
     sim/training/threads.c sim/training/threads.h \
-    sim/training/training.c sim/training/training.h \
+    sim/training/training.c sim/training/training.h sim/training/updates.c sim/training/updates.h \
     sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \
     sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h
 

@@ -55,7 +55,7 @@ UNIT_TESTS = \
     tests/unit/warp_memory \
     tests/unit/policies \
     tests/unit/stated \
-    tests/unit/whatif tests/unit/training_threads \
+    tests/unit/whatif tests/unit/accumulated tests/unit/training_threads \
     tests/unit/clusters tests/unit/steady_state \
     tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \
@@ -155,6 +155,7 @@ tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_whatif_changes_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_accumulated_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_capture_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)

@@ -7,6 +7,7 @@
 #include "sim/base/sort.h"
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/repeats.h"
+#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* Annotations are steps where they hold this part of all calls. */
@@ -134,11 +135,8 @@ static bool mark_annotated(struct gt_workload *w)
 /* The next range from `from` on of PyTorch's optimisers: of that name, or of any (GT_NONE); none: the count of ranges. */
 static gt_range_index next_optimiser(const struct gt_workload *w, gt_range_index from, uint32_t name)
 {
-    static const char start[] = "Optimizer.step#";
-
     while (from < w->range_count &&
-           (name != GT_NONE ? w->ranges[from].name != name
-                            : strncmp(gt_name_text(w, w->ranges[from].name), start, sizeof start - 1) != 0))
+           (name != GT_NONE ? w->ranges[from].name != name : !gt_range_is_optimiser_step(w, &w->ranges[from])))
         from++;
     return from;
 }

@@ -1,8 +1,10 @@
 /* accumulate=K: forward and backward pass K times before the optimiser's step, gradients added up; with ddp=N they are
  * reduced in the last one alone (no_sync). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/changes/change.h"
+#include "sim/training/pass_ranges.h"
 #include "sim/training/rank_count.h"
 #include "sim/training/training.h"
 
@@ -57,26 +59,48 @@ static void pass(struct passes *p, gt_call_index first, gt_call_index behind, ui
     }
 }
 
+/* A step's passes, `times` times; where the copies but the last are is noted. */
+static struct gt_pass_copies repeat_step(struct passes *p, const struct gt_training_step *step, uint32_t times,
+                                         gt_call_index *last)
+{
+    struct gt_pass_copies copies = {
+        .first = step->first,
+        .behind = p->training.gradients[step->first_gradient + step->gradients - 1].behind + 1,
+    };
+    size_t calls = copies.behind - copies.first;
+
+    copies.places = gt_realloc(NULL, (times - 1) * calls + 1, sizeof *copies.places);
+    for (uint32_t i = 0; i < times; i++) {
+        pass(p, copies.first, copies.behind, step->first_gradient, i > 0, last);
+        if (i + 1 < times)
+            memcpy(&copies.places[i * calls], &p->rebuild.new_call[copies.first], calls * sizeof *copies.places);
+    }
+    return copies;
+}
+
 static struct gt_workload *repeat(struct passes *p, const struct gt_workload *w, uint32_t times)
 {
     const struct gt_training *t = &p->training;
+    struct gt_pass_copies *copies = gt_calloc(t->step_count + 1ull, sizeof *copies);
     gt_call_index done = 0, last = GT_NONE;
+    uint32_t count = 0;
+    struct gt_workload *to;
 
     gt_rebuild_begin(&p->rebuild, w);
     for (uint32_t s = 0; s < t->step_count; s++) {
-        const struct gt_training_step *step = &t->steps[s];
-        gt_call_index behind;
-
-        if (step->gradients == 0)
+        if (t->steps[s].gradients == 0)
             continue;
-        behind = t->gradients[step->first_gradient + step->gradients - 1].behind + 1;
-        pass(p, done, step->first, t->gradient_count, false, &last);
-        for (uint32_t i = 0; i < times; i++)
-            pass(p, step->first, behind, step->first_gradient, i > 0, &last);
-        done = behind;
+        pass(p, done, t->steps[s].first, t->gradient_count, false, &last);
+        copies[count] = repeat_step(p, &t->steps[s], times, &last);
+        done = copies[count++].behind;
     }
     pass(p, done, w->call_count, t->gradient_count, false, &last);
-    return gt_training_end(&p->rebuild, t);
+    to = gt_training_end(&p->rebuild, t);
+    gt_pass_ranges_add(to, w, t, copies, count, times - 1);
+    while (count > 0)
+        free(copies[--count].places);
+    free(copies);
+    return to;
 }
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
@@ -89,7 +113,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         return -1;
     if (gt_training_find(&p.training, scenario, error) == 0) {
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
-        scenario->added_passes = (times - 1) * p.training.passes;
+        scenario->repeated_passes = times;
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "%u forward and backward passes a step take what the recorded one took, and from the second on "

@@ -13,10 +13,12 @@
 #include "sim/base/array.h"
 #include "sim/changes/change.h"
 #include "sim/stream/call_times.h"
+#include "sim/training/passes.h"
 #include "sim/training/rank_count.h"
 #include "sim/training/replicate.h"
 #include "sim/training/training.h"
 #include "sim/workload/collective.h"
+#include "sim/workload/pytorch_ranges.h"
 
 #define FIRST_BUCKET_BYTES (UINT64_C(1) << 20)
 #define BUCKET_BYTES       (UINT64_C(25) << 20)
@@ -44,6 +46,10 @@ struct ddp {
     struct bucket *buckets; /* of a step; events serve every step */
     uint32_t bucket_count, bucket_room;
     uint64_t bytes; /* in the bucket that is filled */
+    struct reduced {
+        uint32_t of, buckets; /* of a recorded step */
+        uint64_t bytes;
+    } reduced, most; /* so far of the one that is gone through; of all */
 };
 
 static struct gt_call *insert(struct ddp *ddp, enum gt_call_kind kind, gt_stream_index stream, gt_time_ps work_ps)
@@ -192,6 +198,15 @@ static void host_work(struct ddp *ddp, gt_time_ps work_ps)
     insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = gt_scenario_host_ps(ddp->scenario, work_ps);
 }
 
+static void count_bucket(struct ddp *ddp, uint32_t of, uint64_t bytes)
+{
+    if (ddp->reduced.of != of)
+        ddp->reduced = (struct reduced){ .of = of };
+    ddp->reduced.buckets++;
+    ddp->reduced.bytes += bytes;
+    ddp->most = ddp->reduced.bytes > ddp->most.bytes ? ddp->reduced : ddp->most;
+}
+
 /* Gradients of a step from `*next` on that are ready behind `call`. */
 static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, uint32_t *bucket)
 {
@@ -203,8 +218,8 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
         uint32_t first = gt_training_last_pass(step);
         bool last = *next + 1 == step->first_gradient + step->gradients;
 
-        if (*next < first) { /* no_sync() */
-            if ((*next + 1 - step->first_gradient) % (step->gradients / step->passes) == 0)
+        if (*next < first || step->kept) { /* no_sync() */
+            if (!last && (*next + 1 - step->first_gradient) % (step->gradients / step->passes) == 0)
                 host_work(ddp, forward_ps);
             continue;
         }
@@ -215,8 +230,10 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
         multiply(ddp, gradient->bytes);
         ddp->bytes += gradient->bytes;
         ddp->buckets[*bucket].gradients++;
-        if (last || ddp->bytes >= (*bucket == 0 ? ddp->first_bytes : ddp->bucket_bytes))
+        if (last || ddp->bytes >= (*bucket == 0 ? ddp->first_bytes : ddp->bucket_bytes)) {
+            count_bucket(ddp, step->of, ddp->bytes);
             reduce(ddp, &ddp->buckets[(*bucket)++]);
+        }
         if (last)
             finish(ddp, &t->gradients[first], *bucket);
     }
@@ -233,8 +250,9 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     ddp->stream = gt_rebuild_new_stream(&ddp->rebuild, ddp->training.stream);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         if (step < ddp->training.step_count && i == ddp->training.steps[step].first) {
-            host_work(ddp, (1 + ddp->scenario->added_passes) * forward_ps);
-            broadcast(ddp);
+            host_work(ddp, forward_ps);
+            if (step == 0 || !ddp->training.steps[step - 1].kept)
+                broadcast(ddp);
             step++;
         }
         gt_training_copy(&ddp->rebuild, &ddp->training, i, &last);
@@ -245,15 +263,23 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     return to;
 }
 
-/* By torch.compile(), whose backward pass is one node. */
-static bool is_compiled(const struct gt_workload *w)
+static void tell_updates(struct gt_scenario *scenario, const struct gt_training *t)
 {
-    static const char node[] = "CompiledFunctionBackward";
+    bool parted = false, kept = false;
 
-    for (gt_range_index i = 0; i < w->range_count; i++)
-        if (strstr(gt_name_text(w, w->ranges[i].name), node) != NULL)
-            return true;
-    return false;
+    for (uint32_t i = 0; i < t->step_count; i++) {
+        parted |= i > 0 && t->steps[i].of == t->steps[i - 1].of;
+        kept |= t->steps[i].kept;
+    }
+    if (parted)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "optimisers step several times in a recorded step: ranks reduce behind each backward pass");
+    if (kept)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "recorded steps without a step of an optimiser reduce nothing (no_sync()): their gradients are "
+            "added to a later step's");
 }
 
 static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t ranks)
@@ -264,15 +290,16 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
         scenario, GT_TRUST_MEDIUM,
         "%u ranks of the recorded batch each; %.1f MiB of gradients a step in %u bucket%s, reduced beside the "
         "backward pass (DistributedDataParallel's rules of PyTorch 2.11)",
-        ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count, ddp->bucket_count == 1 ? "" : "s");
+        ranks, (double)ddp->most.bytes / (1 << 20), ddp->most.buckets, ddp->most.buckets == 1 ? "" : "s");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "all ranks' hosts are as fast as the recorded one, and none is late");
     if (t->passes > 1)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "the recorded step adds up the gradients of %u passes: ranks reduce them in the last one "
+                           "the step adds up the gradients of %u passes: ranks reduce them in the last one "
                            "alone (no_sync())",
                            t->passes);
-    if (is_compiled(scenario->workload))
+    tell_updates(scenario, t);
+    if (gt_ranges_are_compiled(scenario->workload))
         gt_scenario_assume(
             scenario, GT_TRUST_LOW,
             "the step is compiled: DistributedDataParallel compiles it in parts, one a bucket, so that "
@@ -298,6 +325,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (cap > 0)
         ddp.first_bytes = ddp.bucket_bytes = cap;
     if (gt_training_find(&ddp.training, scenario, error) == 0) {
+        gt_passes_split(&ddp.training, false);
         gt_scenario_replace(scenario, distribute(&ddp, scenario->workload, ranks));
         tell(scenario, &ddp, ranks);
         status = 0;

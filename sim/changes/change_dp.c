@@ -17,6 +17,7 @@
 #include "sim/training/thread_plans.h"
 #include "sim/training/training.h"
 #include "sim/workload/collective.h"
+#include "sim/workload/pytorch_ranges.h"
 
 #define CHUNK_BYTES (UINT64_C(10) << 20)
 
@@ -265,7 +266,7 @@ static struct gt_workload *distribute(struct dp *dp)
     return gt_training_end(&dp->rebuild, t);
 }
 
-static void tell(struct gt_scenario *scenario, const struct dp *dp)
+static void tell(struct gt_scenario *scenario, const struct dp *dp, uint32_t passes)
 {
     gt_scenario_assume(
         scenario, GT_TRUST_LOW,
@@ -278,10 +279,9 @@ static void tell(struct gt_scenario *scenario, const struct dp *dp)
         "%.1f MiB of parameters are broadcast before each step, as much is reduced behind it; inputs that are "
         "scattered and outputs that are gathered cost the host, and no transfer",
         (double)dp->training.gradient_bytes / (1 << 20));
-    if (dp->training.passes > 1)
+    if (passes > 1)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "the recorded step adds up the gradients of %u passes: all of that is done in each pass",
-                           dp->training.passes);
+                           "the step adds up the gradients of %u passes: all of that is done in each pass", passes);
     gt_ranks_tell_extrapolated(scenario, dp->ranks);
 }
 
@@ -294,14 +294,16 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         return -1;
     if (gt_training_find(&dp.training, scenario, error) == 0) {
         size_t streams = (size_t)dp.ranks * dp.from->stream_count;
+        uint32_t passes;
 
         dp.streams = gt_realloc(NULL, streams + 1, sizeof *dp.streams);
         memset(dp.streams, 0xff, streams * sizeof *dp.streams); /* GT_NONE */
-        gt_passes_split(&dp.training);
+        passes = dp.training.passes;
+        gt_passes_split(&dp.training, true);
         find_backward(&dp);
         find_operators(&dp);
         gt_scenario_replace(scenario, distribute(&dp));
-        tell(scenario, &dp);
+        tell(scenario, &dp, passes);
         status = 0;
     }
     gt_training_free(&dp.training);

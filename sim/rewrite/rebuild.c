@@ -189,7 +189,8 @@ struct relinking {
     struct gt_rebuild *rebuild;
     gt_op_index *before_in_stream; /* by operation of `from`, outside of graphs */
     gt_op_index *seen;             /* by operation of `from`: the new one that it has been followed for last */
-    gt_op_index *stack;            /* dropped ones whose own edges are still to be followed */
+    gt_op_index *latest; /* by operation of `from`: its copy that stands last by the call that is linked; GT_NONE */
+    gt_op_index *stack;  /* dropped ones whose own edges are still to be followed */
     uint32_t depth, room;
     uint32_t *first_edge; /* by operation of `to`, one more: where its edges begin in `order` */
     gt_op_index *order;   /* new edges' `before`, by `after` */
@@ -245,7 +246,7 @@ static void follow(struct relinking *r, gt_op_index after, gt_op_index before)
         return;
     r->seen[before] = after;
     if (r->rebuild->new_op[before] != GT_NONE) {
-        add_edge(r, after, r->rebuild->new_op[before]);
+        add_edge(r, after, r->latest[before] != GT_NONE ? r->latest[before] : r->rebuild->new_op[before]);
         return;
     }
     gt_array_grow(r->stack, r->depth, r->room);
@@ -289,16 +290,25 @@ static void relink_op(struct relinking *r, gt_op_index op)
 }
 
 /* A synchronisation that named no target waits for the operation that it waited for, or for what stood before it. */
-static void move_waits(struct gt_rebuild *rebuild, const gt_op_index *before_in_stream)
+static void move_wait(const struct relinking *r, gt_op_index *awaited)
 {
-    for (uint32_t i = 0; i < rebuild->to->call_count; i++) {
-        gt_op_index *awaited = &rebuild->to->calls[i].awaited;
+    const gt_op_index *new_op = r->rebuild->new_op;
 
-        while (*awaited != GT_NONE && rebuild->new_op[*awaited] == GT_NONE)
-            *awaited = before_in_stream[*awaited];
-        if (*awaited != GT_NONE)
-            *awaited = rebuild->new_op[*awaited];
-    }
+    while (*awaited != GT_NONE && new_op[*awaited] == GT_NONE)
+        *awaited = r->before_in_stream[*awaited];
+    if (*awaited != GT_NONE)
+        *awaited = r->latest[*awaited] != GT_NONE ? r->latest[*awaited] : new_op[*awaited];
+}
+
+/* All operations of the call are there before what they wait for is told: nodes of a graph may stand in any order. */
+static void relink_call(struct relinking *r, struct gt_call *call)
+{
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+        if (r->rebuild->old_op[op] != GT_NONE)
+            r->latest[r->rebuild->old_op[op]] = op;
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+        relink_op(r, op);
+    move_wait(r, &call->awaited);
 }
 
 static void relink(struct gt_rebuild *rebuild)
@@ -307,14 +317,15 @@ static void relink(struct gt_rebuild *rebuild)
         .rebuild = rebuild,
         .before_in_stream = link_streams(rebuild->from),
         .seen = nones(rebuild->from->op_count),
+        .latest = nones(rebuild->from->op_count),
     };
 
     sort_edges(&r);
-    for (uint32_t i = 0; i < rebuild->to->op_count; i++)
-        relink_op(&r, i);
-    move_waits(rebuild, r.before_in_stream);
+    for (uint32_t i = 0; i < rebuild->to->call_count; i++)
+        relink_call(&r, &rebuild->to->calls[i]);
     free(r.before_in_stream);
     free(r.seen);
+    free(r.latest);
     free(r.stack);
     free(r.first_edge);
     free(r.order);

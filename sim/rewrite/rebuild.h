@@ -36,7 +36,8 @@ void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from
 /* Call `call` of `from` is dropped, but not the work that its thread did before it: that is done before the thread's next
  * call appended. */
 void gt_rebuild_drop(struct gt_rebuild *rebuild, gt_call_index call);
-/* Append the call `call` of `from` with all its operations, and return its new number. */
+/* Append the call `call` of `from` with all its operations, and return its new number.  Of a call that is copied several times,
+ * what waited for it waits for the copy before it; new_call and new_op know the last one. */
 gt_call_index gt_rebuild_copy(struct gt_rebuild *rebuild, gt_call_index call);
 /* The same without its operations. */
 gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index call);

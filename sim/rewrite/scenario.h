@@ -32,11 +32,12 @@ struct gt_scenario {
     struct gt_device
         recorded; /* that the workload's times are of: durations and calls' costs move by the difference */
     const struct gt_whatif_host *host;
-    double host_pace;      /* the host's work that a change adds takes so many times as long as on a calm host */
-    uint32_t added_passes; /* forward and backward, by which changes made each training step longer */
-    bool extrapolated;     /* it has more GPUs than were measured */
-    enum gt_trust trust;   /* the lowest so far */
-    char **assumptions;    /* each a sentence without a full stop, once */
+    double host_pace; /* the host's work that a change adds takes so many times as long as on a calm host */
+    uint32_t
+        repeated_passes; /* a change made each training step go so many times forward and backward; 0: none did */
+    bool extrapolated;   /* it has more GPUs than were measured */
+    enum gt_trust trust; /* the lowest so far */
+    char **assumptions;  /* each a sentence without a full stop, once */
     uint32_t assumption_count, assumption_room;
 };
 

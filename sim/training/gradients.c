@@ -7,6 +7,8 @@
 #include "sim/base/sort.h"
 #include "sim/training/passes.h"
 #include "sim/training/threads.h"
+#include "sim/training/updates.h"
+#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 enum { SPREAD = 32 };                                        /* so many gradients where the trace has none, */
@@ -102,28 +104,47 @@ static void place_in_steps(struct gt_training *t)
     }
 }
 
-/* Given and recorded sizes of a pass: each keeps its share; without recorded ones, all have the same. */
+/* Of steps first .. behind - 1, which are parts of one that was recorded, a pass of each: gradients, and their bytes. */
+static uint64_t sum_up(const struct gt_training *t, uint32_t first, uint32_t behind, uint32_t *count)
+{
+    uint64_t sum = 0;
+
+    *count = 0;
+    for (uint32_t s = first; s < behind; s++) {
+        uint32_t own = t->steps[s].gradients / t->steps[s].passes;
+
+        for (uint32_t i = 0; i < own; i++)
+            sum += t->gradients[t->steps[s].first_gradient + i].bytes;
+        *count += own;
+    }
+    return sum;
+}
+
+/* Given and recorded sizes of a recorded step: each gradient keeps its share; without recorded ones, all have the same. */
 static void size_gradients(struct gt_training *t, uint64_t given)
 {
     t->passes = 1;
-    for (uint32_t s = 0; s < t->step_count; s++) {
-        struct gt_gradient *first = &t->gradients[t->steps[s].first_gradient];
-        uint32_t all = t->steps[s].gradients, count = all / t->steps[s].passes;
-        uint64_t sum = 0;
+    for (uint32_t first = 0, behind = 0, count; first < t->step_count; first = behind) {
+        uint64_t sum;
 
-        for (uint32_t i = 0; i < count; i++)
-            sum += first[i].bytes;
+        while (behind < t->step_count && t->steps[behind].of == t->steps[first].of) {
+            t->passes = t->steps[behind].passes > t->passes ? t->steps[behind].passes : t->passes;
+            behind++;
+        }
+        sum = sum_up(t, first, behind, &count);
         t->alike |= count > 0 && sum == 0;
-        t->passes = t->steps[s].passes > t->passes ? t->steps[s].passes : t->passes;
-        for (uint32_t i = 0; i < all && given > 0; i++)
-            first[i].bytes =
-                sum > 0 ? (uint64_t)((double)first[i].bytes / (double)sum * (double)given) : given / count;
+        for (uint32_t s = first; s < behind && given > 0; s++)
+            for (uint32_t i = 0; i < t->steps[s].gradients; i++) {
+                uint64_t *bytes = &t->gradients[t->steps[s].first_gradient + i].bytes;
+
+                *bytes = sum > 0 ? (uint64_t)((double)*bytes / (double)sum * (double)given) : given / count;
+            }
         sum = given > 0 ? given : sum;
         t->gradient_bytes = sum > t->gradient_bytes ? sum : t->gradient_bytes;
     }
 }
 
-void gt_gradients_find(struct gt_training *t, const struct gt_workload *w, uint64_t given)
+void gt_gradients_find(struct gt_training *t, const struct gt_workload *w, uint64_t given, uint32_t repeated)
 {
     find_gradients(t, w);
     if (t->gradient_count == 0)
@@ -133,7 +154,8 @@ void gt_gradients_find(struct gt_training *t, const struct gt_workload *w, uint6
     if (t->gradient_count > 0)
         qsort(t->gradients, t->gradient_count, sizeof *t->gradients, by_call);
     place_in_steps(t);
-    gt_passes_find(t, w);
+    gt_updates_find(t, w);
+    gt_passes_find(t, w, repeated);
     size_gradients(t, given);
 }
 

@@ -5,6 +5,7 @@
 
 #include "sim/training/training.h"
 #include "sim/workload/processes.h"
+#include "sim/workload/pytorch_ranges.h"
 
 struct joining {
     const struct gt_workload *w;

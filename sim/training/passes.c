@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/workload/pytorch_ranges.h"
+
 /* By call: how many before it submit work that no node of a backward pass asked for; one more than calls.  NULL: the trace has
  * no such nodes. */
 static uint32_t *forward_before(const struct gt_training *t, const struct gt_workload *w)
@@ -57,29 +59,43 @@ static uint32_t passes_of(const struct gt_gradient *gradients, uint32_t count, c
     return count / one;
 }
 
-void gt_passes_find(struct gt_training *t, const struct gt_workload *w)
+void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t repeated)
 {
     uint32_t *before = forward_before(t, w);
 
+    repeated = repeated > 0 ? repeated : 1;
     for (uint32_t s = 0; s < t->step_count; s++) {
         struct gt_training_step *step = &t->steps[s];
+        uint32_t once = step->gradients / repeated;
 
-        step->passes = before != NULL && step->gradients > 0
-                           ? passes_of(&t->gradients[step->first_gradient], step->gradients, before)
-                           : 1;
+        step->passes = repeated;
+        if (before != NULL && once > 0)
+            step->passes *= passes_of(&t->gradients[step->first_gradient], once, before);
     }
     free(before);
 }
 
-void gt_passes_split(struct gt_training *t)
+static bool is_part(const struct gt_training *t, uint32_t step)
+{
+    return (step > 0 && t->steps[step - 1].of == t->steps[step].of) ||
+           (step + 1 < t->step_count && t->steps[step + 1].of == t->steps[step].of);
+}
+
+void gt_passes_split(struct gt_training *t, bool of_all)
 {
     struct gt_training_step *parts = NULL;
     uint32_t count = 0;
 
+    t->passes = 1;
     for (uint32_t s = 0; s < t->step_count; s++) {
         struct gt_training_step rest = t->steps[s];
 
         parts = gt_realloc(parts, count + (size_t)rest.passes, sizeof *parts);
+        if (!of_all && !is_part(t, s)) {
+            t->passes = rest.passes > t->passes ? rest.passes : t->passes;
+            parts[count++] = rest;
+            continue;
+        }
         rest.gradients /= rest.passes;
         for (rest.passes = 1;
              rest.first_gradient + rest.gradients < t->steps[s].first_gradient + t->steps[s].gradients;) {

@@ -6,10 +6,11 @@
 
 /* Tell passes apart: between the gradients of two of them the forward pass goes on, which calls what no node of a backward pass
  * does, and all of them make the same gradients.  Sets each step's `passes`; 1 where that is not so, or operators were not
- * recorded. */
-void gt_passes_find(struct gt_training *training, const struct gt_workload *workload);
+ * recorded.  `repeated`: the step's passes stand there so many times, which a change made (0: none did). */
+void gt_passes_find(struct gt_training *training, const struct gt_workload *workload, uint32_t repeated);
 
-/* From now on each pass is a step of its own. */
-void gt_passes_split(struct gt_training *training);
+/* From now on each pass is a step of its own: of all steps, or of those that are parts of a recorded one, whose passes are hardly parts
+ * of a batch. */
+void gt_passes_split(struct gt_training *training, bool of_all);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/training/training.h"
+#include "sim/workload/pytorch_ranges.h"
 
 /* So many calls a turn at least, in the mean: a thread that fetches data makes fewer, and so does one that looks after others. */
 enum { LEAST_CALLS = 8, LEAST_TURNS = 2 };

@@ -30,22 +30,11 @@ static int find_gpu(const struct gt_workload *w, struct gt_error *error)
     return gpu != GT_NONE ? 0 : gt_error_set(error, "the trace has no work on a GPU");
 }
 
-bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range *range)
-{
-    return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
-}
-
-bool gt_range_is_backward_node(const struct gt_workload *w, const struct gt_range *range)
-{
-    static const char start[] = "autograd::engine::evaluate_function";
-
-    return strncmp(gt_name_text(w, range->name), start, sizeof start - 1) == 0;
-}
-
 static void add_step(struct gt_training *t, gt_call_index first, gt_call_index behind)
 {
     t->steps = gt_realloc(t->steps, t->step_count + 1ull, sizeof *t->steps);
-    t->steps[t->step_count++] = (struct gt_training_step){ .first = first, .behind = behind };
+    t->steps[t->step_count] = (struct gt_training_step){ .first = first, .behind = behind, .of = t->step_count };
+    t->step_count++;
 }
 
 static void find_steps(struct gt_training *t, const struct gt_workload *w)
@@ -127,7 +116,7 @@ static int find(struct gt_training *t, const struct gt_scenario *scenario, struc
         return -1;
     find_steps(t, w);
     t->joined[t->main] = true;
-    gt_gradients_find(t, w, scenario->host->gradient_bytes);
+    gt_gradients_find(t, w, scenario->host->gradient_bytes, scenario->repeated_passes);
     t->stream = find_stream(t, w);
     t->normalisations = count_normalisations(t, w);
     return 0;
@@ -190,12 +179,13 @@ struct gt_workload *gt_training_end(struct gt_rebuild *rebuild, const struct gt_
     return to;
 }
 
-static bool has_joined(const struct gt_training *t, const struct gt_workload *w)
+/* Are there threads to be joined, or gradients that no range has yet, which more than one change may ask for? */
+static bool has_news(const struct gt_training *t, const struct gt_workload *w)
 {
     for (gt_thread_index i = 0; i < w->thread_count; i++)
         if (t->joined[i] && i != t->main)
             return true;
-    return false;
+    return t->gradient_count > 0 && t->gradients[0].range == GT_NONE;
 }
 
 void gt_training_join_threads(struct gt_scenario *scenario)
@@ -206,7 +196,7 @@ void gt_training_join_threads(struct gt_scenario *scenario)
     struct gt_training t;
     struct gt_error error;
 
-    if (find(&t, scenario, &error) == 0 && has_joined(&t, w)) {
+    if (find(&t, scenario, &error) == 0 && has_news(&t, w)) {
         gt_rebuild_begin(&rebuild, w);
         for (gt_call_index i = 0; i < w->call_count; i++)
             gt_training_copy(&rebuild, &t, i, &last);

@@ -21,6 +21,9 @@ struct gt_training_step {
     gt_call_index first, behind; /* its calls, of all threads of the process */
     uint32_t first_gradient, gradients;
     uint32_t passes; /* forward and backward, each of as many gradients, which are added up (sim/training/passes.h) */
+    uint32_t
+        of; /* the step that was recorded, of which an optimiser's step may have parted it (sim/training/updates.h) */
+    bool kept; /* gradients are kept for a later step, with whose they are added up */
 };
 
 struct gt_training {
@@ -29,7 +32,7 @@ struct gt_training {
     struct gt_training_step *steps;
     uint32_t step_count;
     uint32_t normalisations; /* of batches with running means, a pass: three buffers each, which ranks keep alike */
-    uint64_t gradient_bytes; /* of a pass */
+    uint64_t gradient_bytes; /* of a pass; of a recorded step that optimisers part, a pass of each part */
     uint32_t passes;         /* the most that a step has */
     gt_thread_index main;    /* that marks the steps */
     bool *joined;            /* by thread: its calls are as good as main's */
@@ -37,11 +40,6 @@ struct gt_training {
     bool spread;             /* where gradients get ready was not recorded: evenly over the backward pass */
     bool alike;              /* how large each is was not: all the same */
 };
-
-/* Is the range of those that make a gradient ready? */
-bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt_range *range);
-/* Is it a node of a backward pass? */
-bool gt_range_is_backward_node(const struct gt_workload *workload, const struct gt_range *range);
 
 /* Of a step's gradients, in the order of all: the first of the last pass. */
 uint32_t gt_training_last_pass(const struct gt_training_step *step);
@@ -58,7 +56,8 @@ uint32_t gt_training_step_of(const struct gt_training *training, gt_call_index c
  * those; GT_NONE before the first. */
 gt_call_index gt_training_copy(struct gt_rebuild *rebuild, const struct gt_training *training, gt_call_index call,
                                gt_call_index *last);
-/* Where a backward pass has a thread of its own, it and the one that waits for it are one from now on; else nothing changes. */
+/* Where a backward pass has a thread of its own, it and the one that waits for it are one from now on; gradients that are given and were
+ * not recorded have ranges from now on; else nothing changes. */
 void gt_training_join_threads(struct gt_scenario *scenario);
 /* gt_rebuild_end(): ranges of joined threads are the main thread's, too, and gradients are ready where they were. */
 struct gt_workload *gt_training_end(struct gt_rebuild *rebuild, const struct gt_training *training);

@@ -96,6 +96,28 @@ static void what_is_moved_before_what_it_waited_for_waits_no_more(void **state)
     gt_workload_free(w);
 }
 
+/* s: 0 and 2; t: 1 and 3, each after the copy before it; and the host waits for 1, then for 3. */
+static void what_is_copied_twice_waits_for_the_copy_before_it(void **state)
+{
+    struct gt_workload *w = read_text(HEADER LAUNCH AFTER "{\"call\":\"stream_sync\",\"stream\":\"t\"}\n"), *twice;
+    struct gt_rebuild rebuild;
+
+    (void)state;
+    w->calls[2].awaited = 1;
+    gt_rebuild_begin(&rebuild, w);
+    for (int copy = 0; copy < 2; copy++)
+        for (gt_call_index call = 0; call < 3; call++)
+            gt_rebuild_copy(&rebuild, call);
+    twice = end_checked(&rebuild);
+    expect_after(twice, 1, 1, 0);
+    expect_after(twice, 3, 1, 2);
+    assert_int_equal(twice->calls[2].awaited, 1);
+    assert_int_equal(twice->calls[5].awaited, 3);
+    assert_int_equal(rebuild.lost_edges, 0);
+    gt_workload_free(twice);
+    gt_workload_free(w);
+}
+
 static void calls_become_one_graph_and_others_come_between(void **state)
 {
     struct gt_workload *w = read_text(HEADER LAUNCH LAUNCH AFTER), *merged;
@@ -181,6 +203,7 @@ int main(void)
         cmocka_unit_test(what_waits_for_a_dropped_operation_waits_for_what_that_waited_for),
         cmocka_unit_test(what_follows_a_dropped_operation_in_its_stream_waits_for_what_that_waited_for),
         cmocka_unit_test(what_is_moved_before_what_it_waited_for_waits_no_more),
+        cmocka_unit_test(what_is_copied_twice_waits_for_the_copy_before_it),
         cmocka_unit_test(calls_become_one_graph_and_others_come_between),
         cmocka_unit_test(a_copy_of_every_call_is_simulated_alike),
     };
