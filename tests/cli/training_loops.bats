@@ -15,8 +15,9 @@ tool, recorded = sys.argv[1:]
 rows = {(row['model'], row['form']): row for row in map(json.loads, open(f'{recorded}/times.jsonl')) if row['set'] == 'loops'}
 tried = within = wrong = 0
 for (model, form), row in rows.items():
-    # Profiles without sizes have to be told them, and then have no buckets but by chance; of one seed the largest takes as long as ten.
-    if form != 'ddp-alone' or model.startswith(('shapeless', 'without-operators', 'accumulated-18181')):
+    # Profiles without sizes have to be told them, and then have no buckets but by chance; of one seed the largest takes as long as ten;
+    # of two models in turn one goes backward three times.
+    if form != 'ddp-alone' or model.startswith(('shapeless', 'without-operators', 'accumulated-18181', 'adversarial')):
         continue
     answer = json.loads(subprocess.run([tool, 'whatif', '-q', '-f', 'json', f'{recorded}/{model}.one.rank0.json.gz', '--change', 'ddp=2'],
                                        capture_output=True, text=True, check=True).stdout)
@@ -30,13 +31,21 @@ for (model, form), row in rows.items():
     within += abs(answer['step_us'] / rows[model, 'one']['step_us'] - 1) <= (int(told[1]) / 100 if told else 0.02)
 print(tried, 'loops,', within, 'within what was told')
 # Of 152 recordings whose steps were timed 84% were within it.
-sys.exit(wrong > 0 or tried < 27 or within < 0.7 * tried)
+sys.exit(wrong > 0 or tried < 37 or within < 0.7 * tried)
 END
 }
 
 # asked MODEL WORD...: the answer for that recording.
 asked() {
     "$GRIDTIDE" whatif -q -f json "$recorded/$1.one.rank0.json.gz" "${@:2}"
+}
+
+@test "of two models in turn each is reduced as often as it goes backward" {
+    as_released
+    # 448.4 MiB of the critic's in 7 buckets three times, 65.0 of the generator's in 2 behind the third: bucket_bytes.
+    asked adversarial-44017 --change ddp=2 | jq -r '.changes[0].assumptions[]' > answer.txt
+    grep -q ' 1410.1 MiB of gradients a step in 23 buckets' answer.txt
+    grep -q 'optimisers step several times in a recorded step' answer.txt
 }
 
 @test "a profile without steps has those that its optimiser ends" {

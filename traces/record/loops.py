@@ -9,6 +9,7 @@ were calm: times.jsonl, with the bytes of DistributedDataParallel's buckets as i
 Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import contextlib
+import copy
 import json
 import os
 import time
@@ -17,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
-from torch.profiler import ProfilerActivity, profile, schedule
+from torch.profiler import ProfilerActivity, profile, record_function, schedule
 from torch.utils.checkpoint import checkpoint_sequential
 
 import drawn_models
@@ -44,6 +45,10 @@ class Loop:
 
     def wrapped(self, module, wrap):
         return wrap(module)
+
+    def modules(self):
+        """What was wrapped."""
+        return (self.module,)
 
     def forward(self):
         return self.module(self.inputs)
@@ -209,6 +214,102 @@ class Zeroed(Loop):
         self.optimiser.step()
 
 
+class Adversarial(Loop):
+    """Two models in turn, each with an optimiser; the critic's gradients come three times a step."""
+
+    kinds, noise = (drawn_models.products,), 64
+
+    def __init__(self, seed, gpu, wrap):
+        super().__init__(seed, gpu, wrap)
+        width = self.inputs.shape[1]
+        self.generator = wrap(nn.Sequential(nn.Linear(self.noise, width), nn.ReLU(), nn.Linear(width, width)))
+        self.generators = adam(self.generator.parameters())
+
+    def modules(self):
+        return self.module, self.generator
+
+    def judged(self, samples, sign):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.case.autocast):
+            return functional.softplus(sign * self.module(samples)).mean()
+
+    def step(self):
+        self.optimiser.zero_grad()
+        self.judged(self.inputs, -1).backward()
+        made = self.generator(torch.randn(len(self.inputs), self.noise, device=self.inputs.device))
+        self.judged(made.detach(), 1).backward()
+        self.optimiser.step()
+        self.generators.zero_grad()
+        self.judged(made, -1).backward()
+        self.generators.step()
+
+
+class TwoOptimisers(Loop):
+    """Of one model; the first half of all parameters has its own."""
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        parameters = list(self.case.module.parameters())
+        self.optimiser = self.case.make_optimiser(parameters[:len(parameters) // 2])
+        self.others = self.case.make_optimiser(parameters[len(parameters) // 2:])
+
+    def step(self):
+        self.others.zero_grad()
+        super().step()
+        self.others.step()
+
+
+class Distilled(Loop):
+    """Learns from another model as well, which stays as it is."""
+
+    def wrapped(self, module, wrap):
+        self.teacher = copy.deepcopy(module).requires_grad_(False)
+        return wrap(module)
+
+    def loss(self):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.case.autocast):
+            outputs = self.forward()
+            with torch.no_grad():
+                taught = self.teacher(self.inputs)
+            return self.case.loss(outputs, self.targets) + functional.mse_loss(outputs, taught)
+
+
+class Averaged(Loop):
+    """Keeps a mean of the weights."""
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        self.mean = [p.detach().clone() for p in self.case.module.parameters()]
+
+    def step(self):
+        super().step()
+        with torch.no_grad():
+            torch._foreach_lerp_(self.mean, list(self.case.module.parameters()), 0.01)
+
+
+class Prefetched(Loop):
+    """The next batch comes in a stream of its own."""
+
+    kinds = (drawn_models.convolutions, drawn_models.products)
+
+    def __init__(self, *seed):
+        super().__init__(*seed)
+        self.stream = torch.cuda.Stream()
+        self.pinned = [tensor.cpu().pin_memory() for tensor in (self.inputs, self.targets)]
+        self.fetch()
+
+    def fetch(self):
+        with torch.cuda.stream(self.stream):
+            self.next = [tensor.to(self.inputs.device, non_blocking=True) for tensor in self.pinned]
+
+    def step(self):
+        torch.cuda.current_stream().wait_stream(self.stream)
+        for tensor in self.next:
+            tensor.record_stream(torch.cuda.current_stream())
+        self.inputs, self.targets = self.next
+        self.fetch()
+        super().step()
+
+
 def taken(loop, begin, marked=True, activities=(ProfilerActivity.CPU, ProfilerActivity.CUDA), **more):
     """A profile of STEPS steps with these settings alone."""
     steps = schedule(wait=0, warmup=3, active=STEPS, repeat=1) if marked else None
@@ -247,10 +348,23 @@ class WithoutOperators(Loop):
         return taken(loop, begin, activities=(ProfilerActivity.CUDA,))
 
 
+class Annotated(Loop):
+    """Steps have a name of their own."""
+
+    def step(self):
+        with record_function("one iteration"):
+            super().step()
+
+    @staticmethod
+    def take(loop, begin):
+        return taken(loop, begin, marked=False, record_shapes=True)
+
+
 LOOPS = {"plain": Loop, "scaler": Scaler, "clipped": Clipped, "logged": Logged, "accumulated": Accumulated,
          "synchronised": Synchronised, "recomputed": Recomputed, "compiled": Compiled, "frozen": Frozen, "tied": Tied,
          "channels-last": ChannelsLast, "loaded": Loaded, "zeroed": Zeroed, "unmarked": Unmarked, "shapeless": Shapeless,
-         "without-operators": WithoutOperators}
+         "without-operators": WithoutOperators, "adversarial": Adversarial, "two-optimisers": TwoOptimisers,
+         "distilled": Distilled, "averaged": Averaged, "prefetched": Prefetched, "annotated": Annotated}
 
 
 def made(name, seed, form, rank):
@@ -267,14 +381,18 @@ def made(name, seed, form, rank):
     return loop
 
 
+def bucket_bytes(module):
+    says = module._get_ddp_logging_data()
+    return [int(n) for n in says.get("rebuilt_bucket_sizes", says.get("bucket_sizes", "")).split(", ") if n]
+
+
 def row_of(name, form, rank, loop, timing):
-    trained = [p for p in loop.case.module.parameters() if p.requires_grad]
-    parallel = getattr(loop.module, "_orig_mod", loop.module)
+    modules = [getattr(module, "_orig_mod", module) for module in loop.modules()]
+    trained = [p for module in modules for p in module.parameters() if p.requires_grad]
     row = {"model": name, "form": form, "rank": rank, "torch": torch.__version__, **timing.found(), "gradients": len(trained),
            "gradient_bytes": sum(p.numel() * p.element_size() for p in trained), "set": "loops"}
-    if isinstance(parallel, DistributedDataParallel):
-        says = parallel._get_ddp_logging_data()
-        row["bucket_bytes"] = [int(n) for n in says.get("rebuilt_bucket_sizes", says.get("bucket_sizes", "")).split(", ") if n]
+    if isinstance(modules[0], DistributedDataParallel):
+        row["bucket_bytes"] = [size for module in modules for size in bucket_bytes(module)]
     return row
 
 
