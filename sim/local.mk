@@ -12,11 +12,11 @@ sim_libsim_a_SOURCES = \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
-    sim/gpu/block_turns.c sim/gpu/block_turns.h sim/gpu/l2_eviction.c sim/gpu/l2_eviction.h \
-    sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
+    sim/rates/block_turns.c sim/rates/block_turns.h sim/rates/l2_eviction.c sim/rates/l2_eviction.h \
+    sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/rates/demand.c sim/rates/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h sim/gpu/link_share.c sim/gpu/link_share.h \
-    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
-    sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
+    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/rates/progress_limit.c \
+    sim/rates/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/snapshot.c sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
@@ -33,7 +33,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph_executable.c sim/stream/graph_executable.h sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
-    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_calls.c sim/stream/link_calls.h sim/stream/link_gaps.c sim/stream/link_gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
+    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/links/calls.c sim/links/calls.h sim/links/gaps.c sim/links/gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/links/reads.c sim/links/reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
     sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \
@@ -88,7 +88,7 @@ dist_devices_DATA = \
 EXTRA_DIST += \
     sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
-    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md \
-    sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
+    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/links/README.md \
+    sim/machine/README.md sim/man/README.md sim/rates/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
     sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

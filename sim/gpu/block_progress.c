@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "sim/gpu/batches.h"
-#include "sim/gpu/block_turns.h"
-#include "sim/gpu/demand.h"
 #include "sim/gpu/progress_solve.h"
 #include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
+#include "sim/rates/block_turns.h"
+#include "sim/rates/demand.h"
 #include "sim/workload/block_cost.h"
 
 /* Its demands, worked out once for each launch. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "sim/gpu/block_progress.h"
-#include "sim/gpu/block_turns.h"
 #include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
@@ -17,6 +16,7 @@
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
 #include "sim/machine/priority.h"
+#include "sim/rates/block_turns.h"
 #include "sim/stream/child_launch.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"

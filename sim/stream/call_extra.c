@@ -1,6 +1,6 @@
 #include "sim/stream/call_extra.h"
 
-#include "sim/stream/link_calls.h"
+#include "sim/links/calls.h"
 #include "sim/workload/collective.h"
 
 #define EXTRA(field) offsetof(struct gt_device, field)

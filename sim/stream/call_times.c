@@ -1,10 +1,10 @@
 #include "sim/stream/call_times.h"
 
+#include "sim/links/calls.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/staging.h"
 #include "sim/stream/api_call.h"
 #include "sim/stream/host_noise.h"
-#include "sim/stream/link_calls.h"
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
 static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,

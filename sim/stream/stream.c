@@ -1,15 +1,15 @@
 /* Streams: commands in order, each when the one before is complete and what it waits for has happened. */
 #include "sim/stream/stream.h"
 
+#include "sim/links/gaps.h"
+#include "sim/links/reads.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
-#include "sim/stream/link_gaps.h"
 #include "sim/stream/link_line.h"
-#include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/programmatic.h"
 #include "sim/stream/waiting.h"

@@ -1,4 +1,4 @@
-#include "sim/gpu/block_turns.h"
+#include "sim/rates/block_turns.h"
 
 #include <math.h>
 

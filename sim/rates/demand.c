@@ -1,4 +1,4 @@
-#include "sim/gpu/demand.h"
+#include "sim/rates/demand.h"
 
 #include <math.h>
 

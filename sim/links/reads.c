@@ -1,7 +1,7 @@
 /* Seen on H200 in 1,050 random traces, from the end of a call to its operation's start, medians without and with a copy in
  * at work: kernels 2.2 and 4.4 us, memsets and copies within the device by kernels 1.7 and 3.8, copies out 1.8 and 7.1,
  * small memsets 1.7 and 7.2, small copies in 1.4 and 6.6; the small ones last 0.8 and 3.8 us.  A copy out changes nothing. */
-#include "sim/stream/link_reads.h"
+#include "sim/links/reads.h"
 
 enum { READS_OF_KERNEL = 1, READS_OF_COPY = 2 };
 

@@ -1,6 +1,6 @@
 /* progress_limit.h - how fast a group could go if nothing but time held it back. */
-#ifndef GRIDTIDE_SIM_GPU_PROGRESS_LIMIT_H
-#define GRIDTIDE_SIM_GPU_PROGRESS_LIMIT_H
+#ifndef GRIDTIDE_SIM_RATES_PROGRESS_LIMIT_H
+#define GRIDTIDE_SIM_RATES_PROGRESS_LIMIT_H
 
 #include "sim/machine/machine.h"
 

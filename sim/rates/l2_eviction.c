@@ -1,4 +1,4 @@
-#include "sim/gpu/l2_eviction.h"
+#include "sim/rates/l2_eviction.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* link_calls.h - CPU time of calls that copy from one GPU to another. */
-#ifndef GRIDTIDE_SIM_STREAM_LINK_CALLS_H
-#define GRIDTIDE_SIM_STREAM_LINK_CALLS_H
+/* calls.h - CPU time of calls that copy from one GPU to another. */
+#ifndef GRIDTIDE_SIM_LINKS_CALLS_H
+#define GRIDTIDE_SIM_LINKS_CALLS_H
 
 #include "sim/devices/device.h"
 #include "sim/workload/workload.h"

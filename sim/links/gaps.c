@@ -1,4 +1,4 @@
-#include "sim/stream/link_gaps.h"
+#include "sim/links/gaps.h"
 
 static const struct gt_op *op_at(const struct gt_machine *m, gt_op_index op)
 {

@@ -1,6 +1,6 @@
-/* link_reads.h - the GPU reads its commands over the host's link, which a copy in may hold. */
-#ifndef GRIDTIDE_SIM_STREAM_LINK_READS_H
-#define GRIDTIDE_SIM_STREAM_LINK_READS_H
+/* reads.h - the GPU reads its commands over the host's link, which a copy in may hold. */
+#ifndef GRIDTIDE_SIM_LINKS_READS_H
+#define GRIDTIDE_SIM_LINKS_READS_H
 
 #include "sim/machine/machine.h"
 

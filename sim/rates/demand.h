@@ -18,8 +18,8 @@
  * Not so: L1 that neighbours empty, DRAM's work for what they drive out of L2 (l2_eviction.h), clocks that fall, DRAM
  * rows that other streams close.
  */
-#ifndef GRIDTIDE_SIM_GPU_DEMAND_H
-#define GRIDTIDE_SIM_GPU_DEMAND_H
+#ifndef GRIDTIDE_SIM_RATES_DEMAND_H
+#define GRIDTIDE_SIM_RATES_DEMAND_H
 
 #include "sim/devices/occupancy.h"
 #include "sim/warp/kernel_model.h"

@@ -27,12 +27,12 @@
  * take longest: n-body and a tiled product, which read little, had a half and a fifth of their pace beside a
  * copy.  Kernels that bandwidth holds back anyway do not notice: it is the less that counts.
  */
-#include "sim/gpu/progress_limit.h"
+#include "sim/rates/progress_limit.h"
 
 #include <math.h>
 
-#include "sim/gpu/demand.h"
-#include "sim/gpu/l2_eviction.h"
+#include "sim/rates/demand.h"
+#include "sim/rates/l2_eviction.h"
 #include "sim/warp/memory.h"
 
 bool gt_progress_by_turns(uint32_t resource)

@@ -1,4 +1,4 @@
-#include "sim/stream/link_calls.h"
+#include "sim/links/calls.h"
 
 #include "sim/devices/links.h"
 #include "sim/machine/durations.h"

@@ -7,8 +7,8 @@
  * has such a scheduler and says how many blocks an SM works at at a time (gt_warp_result.at_once): all get their
  * group's time in equal parts of one such block, in the order of their age, until it is used up.
  */
-#ifndef GRIDTIDE_SIM_GPU_BLOCK_TURNS_H
-#define GRIDTIDE_SIM_GPU_BLOCK_TURNS_H
+#ifndef GRIDTIDE_SIM_RATES_BLOCK_TURNS_H
+#define GRIDTIDE_SIM_RATES_BLOCK_TURNS_H
 
 #include "sim/machine/machine.h"
 

@@ -10,8 +10,8 @@
  * 0.19, 0.47 and 0.81 of their steps, by the times (H200, November 2026), which is a T of 6 to 10 us, or 13 to 20 MB;
  * a ring of 16 MiB, a table of 4 MiB and a product beside a copy (traces/scenarios/pairs).
  */
-#ifndef GRIDTIDE_SIM_GPU_L2_EVICTION_H
-#define GRIDTIDE_SIM_GPU_L2_EVICTION_H
+#ifndef GRIDTIDE_SIM_RATES_L2_EVICTION_H
+#define GRIDTIDE_SIM_RATES_L2_EVICTION_H
 
 #include "sim/machine/machine.h"
 

@@ -1,12 +1,12 @@
-/* link_gaps.h - gaps between operations of which one is on another GPU.
+/* gaps.h - gaps between operations of which one is on another GPU.
  *
  * Measured between two H200s, November 2026: from a kernel's end to one on the other GPU that waits for it by an event 4.5
  * us (on one GPU 1.8), between copies 6.0, from one to the other sort 10; what passes a wait for another GPU's event, long
  * recorded, comes 1.5 us later. A copy that its stream pulls from another GPU is asked of that one's engine and told of by
  * it: two pulls in a row are 10.5 us apart, two pushes 2.1.
  */
-#ifndef GRIDTIDE_SIM_STREAM_LINK_GAPS_H
-#define GRIDTIDE_SIM_STREAM_LINK_GAPS_H
+#ifndef GRIDTIDE_SIM_LINKS_GAPS_H
+#define GRIDTIDE_SIM_LINKS_GAPS_H
 
 #include "sim/machine/machine.h"
 
