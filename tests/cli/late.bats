@@ -19,7 +19,7 @@ within() {
 
 @test "a delay of one rank's GPU put into an on-time recording comes out within 2% of the late one" {
     as_released
-    "$recorded/late.sh" "$GRIDTIDE" > table
+    "$recorded/late.sh" "$GRIDTIDE" "$recorded" gpu > table
     cat table
     [ "$(grep -c ' gpu [01] ' table)" -ge 9 ]
     [ "$(awk '$3 == "gpu" && ($9 > 2 || $9 < -2)' table)" = "" ]

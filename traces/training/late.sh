@@ -1,18 +1,19 @@
 #!/bin/sh
 # An injected delay of one rank against recordings in which that rank was so late.
 #
-#   traces/training/late.sh [GRIDTIDE [FOLDER]]          (the program is build/gridtide, unless it or GRIDTIDE says another)
+#   traces/training/late.sh [GRIDTIDE [FOLDER [KIND]]]   (the program is build/gridtide, unless it or GRIDTIDE says another)
 #
+# KIND: gpu or host, whose delays alone are asked; both, unless it is said.
 # Predicted is the step of the on-time recording NAME.ddp.rank0 and .rank1, with `--change delay=...`; recorded are the steps of
 # late.jsonl, timed before any profiler ran, some of them late as was drawn; its `on-2` is on time again, in the same processes:
 # `again_pct` is by how much that differs from `on-1`, which nothing but the host's pace explains.  host_us is what a step takes
 # the late rank's own host, where that is the bound: recorded less the delay.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
-python3 - "$tool" "$folder" << 'END'
+python3 - "$tool" "$folder" "${3:-gpu host}" << 'END'
 import json, os, statistics, subprocess, sys, tempfile
 
-tool, folder = sys.argv[1:]
+tool, folder, kinds = sys.argv[1:]
 BEFORE = {'forward': 'DistributedDataParallel.forward', 'backward': 'aten::ones_like', 'optimiser': 'Optimizer.step*'}
 
 
@@ -30,7 +31,7 @@ def rows():
     late = {(row['model'], row['form']): row for row in map(json.loads, open(f'{folder}/late.jsonl'))}
     for (model, form), row in late.items():
         first, again = (statistics.mean(late[model, on]['step_us']) for on in ('on-1', 'on-2'))
-        if 'late' in row:
+        if 'late' in row and row['late']['kind'] in kinds.split():
             yield model, form, row['late'], statistics.mean(row['step_us']), first, 100 * (again / first - 1)
 
 
