@@ -31,6 +31,9 @@ struct gt_release {
     uint32_t index;     /* by cause; GT_NONE */
 };
 
+/* What a thread may wait for all at once (sim/stream/device_sync.c): streams of a process, of its context, of a GPU. */
+enum { GT_SYNC_GROUPS = 3 };
+
 struct gt_stream_command {
     uint32_t index; /* gt_op_index (OP, NODE, CHILD) or gt_call_index (RECORD, WAIT, GRAPH) */
     gt_stream_index stream;
@@ -45,8 +48,9 @@ struct gt_stream_command {
         target_stream; /* what it waits for (WAIT: a record, GRAPH: the launch before) is that stream's ... */
     gt_command_number target_number; /* ... command; 0: nothing */
     gt_command_number number;
-    uint64_t behind;        /* commands of the other side of the default stream's rules asked for before it */
-    uint64_t sync_epoch[2]; /* device_sync.h: of its process, of that in its context */
+    uint64_t behind; /* commands of the other side of the default stream's rules asked for before it */
+    uint64_t
+        sync_epoch[GT_SYNC_GROUPS]; /* device_sync.h: of its process, of that in its context, of that on its GPU */
     gt_time_ps submit_ps, visible_ps, start_ps;
     gt_time_ps
         triggered_ps;      /* of a kernel: all its blocks have let the next one come by then; GT_TIME_NONE: not yet */

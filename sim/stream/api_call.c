@@ -175,7 +175,7 @@ static void sync_device(struct gt_machine *m, gt_thread_index thread, gt_call_in
 static void free_buffer(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
     if (m->workload->calls[call].stream == GT_NONE)
-        gt_device_sync_wait(m, thread, GT_NONE);
+        gt_device_sync_free(m, thread, m->workload->calls[call].buffer);
 }
 
 static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)

@@ -1,5 +1,5 @@
-/* device_sync.c - streams that are waited for together are a group: those of a process, and those of a process in
- * one context.  Each wait ends an epoch of its group.  A command keeps the epoch in which it was asked for; the wait
+/* device_sync.c - streams that are waited for together are a group: those of a process, those of a process in
+ * one context, and those of a process on one GPU.  Each wait ends an epoch of its group.  A command keeps the epoch in which it was asked for; the wait
  * is over when no command of its epoch, or of one before, is under way. */
 #include "sim/stream/device_sync.h"
 
@@ -15,9 +15,8 @@ struct epoch {
 };
 
 struct group_key {
-    uint64_t process;
-    uint64_t context;
-}; /* of a stream's context, or ANY */
+    uint64_t process, context, gpu; /* of a stream, or ANY */
+};
 #define ANY UINT64_MAX
 
 struct group {
@@ -28,15 +27,13 @@ struct group {
     UT_hash_handle hh;
 };
 
-enum { GROUPS_OF_STREAM = 2 };
 struct gt_device_syncs {
     struct group *groups; /* by key */
-    struct group *(*of_stream)[GROUPS_OF_STREAM];
+    struct group *(*of_stream)[GT_SYNC_GROUPS];
 };
 
-static struct group *find(const struct gt_device_syncs *syncs, uint64_t process, uint64_t context)
+static struct group *find(const struct gt_device_syncs *syncs, struct group_key key)
 {
-    struct group_key key = { process, context };
     struct group *group;
 
     HASH_FIND(hh, syncs->groups, &key, sizeof key, group);
@@ -57,14 +54,14 @@ static void add_epoch(struct group *group)
     group->epochs[group->begin + group->count++] = (struct epoch){ .thread = GT_NONE };
 }
 
-static struct group *find_or_add(struct gt_device_syncs *syncs, uint64_t process, uint64_t context)
+static struct group *find_or_add(struct gt_device_syncs *syncs, struct group_key key)
 {
-    struct group *group = find(syncs, process, context);
+    struct group *group = find(syncs, key);
 
     if (group != NULL)
         return group;
     group = gt_calloc(1, sizeof *group);
-    group->key = (struct group_key){ process, context };
+    group->key = key;
     add_epoch(group);
     HASH_ADD(hh, syncs->groups, key, sizeof group->key, group);
     return group;
@@ -89,8 +86,11 @@ void gt_device_syncs_build(struct gt_machine *m)
     m->device_syncs = syncs = gt_calloc(1, sizeof *syncs);
     syncs->of_stream = gt_calloc(m->workload->stream_count, sizeof *syncs->of_stream);
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        syncs->of_stream[i][0] = find_or_add(syncs, m->streams[i].process, ANY);
-        syncs->of_stream[i][1] = find_or_add(syncs, m->streams[i].process, m->streams[i].context);
+        uint64_t process = m->streams[i].process;
+
+        syncs->of_stream[i][0] = find_or_add(syncs, (struct group_key){ process, ANY, ANY });
+        syncs->of_stream[i][1] = find_or_add(syncs, (struct group_key){ process, m->streams[i].context, ANY });
+        syncs->of_stream[i][2] = find_or_add(syncs, (struct group_key){ process, ANY, m->workload->streams[i].gpu });
     }
 }
 
@@ -114,7 +114,7 @@ void gt_device_sync_submit(struct gt_machine *m, gt_command_index number)
 {
     struct gt_stream_command *command = &m->commands[number];
 
-    for (int i = 0; m->device_syncs != NULL && i < GROUPS_OF_STREAM; i++) {
+    for (int i = 0; m->device_syncs != NULL && i < GT_SYNC_GROUPS; i++) {
         struct group *group = m->device_syncs->of_stream[command->stream][i];
 
         command->sync_epoch[i] = group->first + group->count - 1;
@@ -126,18 +126,15 @@ void gt_device_sync_complete(struct gt_machine *m, gt_command_index number)
 {
     const struct gt_stream_command *command = &m->commands[number];
 
-    for (int i = 0; m->device_syncs != NULL && i < GROUPS_OF_STREAM; i++) {
+    for (int i = 0; m->device_syncs != NULL && i < GT_SYNC_GROUPS; i++) {
         struct group *group = m->device_syncs->of_stream[command->stream][i];
 
         group->epochs[group->begin + (command->sync_epoch[i] - group->first)].left--;
     }
 }
 
-void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+static void wait_for(struct gt_machine *m, gt_thread_index thread, struct group *group)
 {
-    struct group *group = find(m->device_syncs, m->workload->threads[thread].process,
-                               stream == GT_NONE ? ANY : m->streams[stream].context);
-
     /* Epochs that are over are taken away as they end: nothing is under way where the one that goes on is empty. */
     if (group == NULL || (group->count == 1 && group->epochs[group->begin].left == 0))
         return;
@@ -145,6 +142,25 @@ void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream
     m->threads[thread].pending++;
     group->epochs[group->begin + group->count - 1].thread = thread;
     add_epoch(group);
+}
+
+void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+{
+    uint64_t process = m->workload->threads[thread].process;
+    uint64_t context = stream == GT_NONE ? ANY : m->streams[stream].context;
+
+    wait_for(m, thread, find(m->device_syncs, (struct group_key){ process, context, ANY }));
+}
+
+void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index index)
+{
+    const struct gt_buffer *buffer = &m->workload->buffers[index];
+    uint64_t process = m->workload->threads[thread].process;
+    struct group *group = NULL;
+
+    if (buffer->memory == GT_MEMORY_DEVICE)
+        group = find(m->device_syncs, (struct group_key){ process, ANY, buffer->gpu });
+    wait_for(m, thread, group != NULL ? group : find(m->device_syncs, (struct group_key){ process, ANY, ANY }));
 }
 
 /* The thread whose wait ended the group's oldest epoch, if that is over. */
@@ -164,7 +180,7 @@ gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index st
 {
     gt_thread_index thread = GT_NONE;
 
-    for (int i = 0; m->device_syncs != NULL && thread == GT_NONE && i < GROUPS_OF_STREAM; i++)
+    for (int i = 0; m->device_syncs != NULL && thread == GT_NONE && i < GT_SYNC_GROUPS; i++)
         thread = end_epoch(m->device_syncs->of_stream[stream][i]);
     return thread;
 }

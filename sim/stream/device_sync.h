@@ -1,4 +1,4 @@
-/* device_sync.h - host threads that wait for all streams of their process at once, or of one context of it.
+/* device_sync.h - host threads that wait for all streams of their process at once, or of one context or GPU of it.
  *
  * Such a wait is for every command that was asked for before it.  Commands are counted by the wait they were asked
  * for before, not looked for in their streams: a wait costs the same however many streams there are.
@@ -18,6 +18,9 @@ void gt_device_sync_complete(struct gt_machine *m, gt_command_index command);
 
 /* The thread waits for all that its process has asked for in the context of `stream`, GT_NONE: in any. */
 void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream);
+/* The thread gives the buffer's memory back, and waits for all that its process has asked for on the GPU whose memory it is; where
+ * that is not known, or the process works on others alone, on any (as `check` has it: sim/check/order_memory.c). */
+void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index buffer);
 /* The next thread whose wait is over since a command of `stream` was complete; GT_NONE: none any more. */
 gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index stream);
 
