@@ -63,7 +63,7 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
-    tests/cli/ncu.bats tests/cli/check.bats tests/cli/execution_trace.bats \
+    tests/cli/ncu.bats tests/cli/check.bats tests/cli/check_rules.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/training_loops.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \

@@ -24,6 +24,7 @@ struct checking {
     struct gt_misuse_watch *watch; /* NULL: not now */
     uint32_t *race_of;             /* by buffer, the last one memory by address: the race last told; GT_NONE */
     gt_call_index *freed;          /* by buffer, the last call that gave it back; GT_NONE */
+    gt_call_index *out_again;      /* by call that gives a buffer back: the next that gives it out; GT_NONE */
     /* The access looked at. */
     gt_op_index op;
     const struct gt_line *line;
@@ -47,12 +48,37 @@ bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
     return op->direction == GT_H2D ? writes : op->direction == GT_D2H ? reads : reads && writes;
 }
 
-/* The call that gave the memory back between the two accesses; GT_NONE. */
+static uint32_t *none(uint64_t count)
+{
+    uint32_t *array = gt_realloc(NULL, count + 1, sizeof *array);
+
+    memset(array, 0xff, (count + 1) * sizeof *array);
+    return array;
+}
+
+/* The call that gave the memory back between the two accesses, of which the second is by whom it was given to next; GT_NONE. */
 static gt_call_index freed_between(const struct checking *c, const struct gt_memory_touch *first)
 {
-    gt_call_index call = first->buffer != GT_NONE ? c->freed[first->buffer] : GT_NONE;
+    gt_call_index call = first->buffer != GT_NONE ? c->freed[first->buffer] : GT_NONE, second = c->w->ops[c->op].call;
 
-    return call != GT_NONE && call > c->w->ops[first->op].call && call < c->w->ops[c->op].call ? call : GT_NONE;
+    if (call == GT_NONE || call < c->w->ops[first->op].call || call > second)
+        return GT_NONE;
+    return c->access->buffer != first->buffer || c->out_again[call] < second ? call : GT_NONE;
+}
+
+/* Malloced. */
+static gt_call_index *find_out_again(const struct gt_workload *w)
+{
+    gt_call_index *out_again = none(w->call_count), *next = none(w->buffer_count);
+
+    for (gt_call_index i = w->call_count; i-- > 0;) {
+        if (w->calls[i].kind == GT_CALL_ALLOC)
+            next[w->calls[i].buffer] = i;
+        else if (w->calls[i].kind == GT_CALL_FREE)
+            out_again[i] = next[w->calls[i].buffer];
+    }
+    free(next);
+    return out_again;
 }
 
 static void tell_race(struct checking *c, const struct gt_segment *segment, const struct gt_memory_touch *first,
@@ -166,14 +192,6 @@ static void take_given_back(void *user, gt_call_index call, const struct gt_line
         gt_misuse_given_back(c->watch, call, line);
 }
 
-static uint32_t *none(uint64_t count)
-{
-    uint32_t *array = gt_realloc(NULL, count + 1, sizeof *array);
-
-    memset(array, 0xff, (count + 1) * sizeof *array);
-    return array;
-}
-
 /* `misuses` NULL: what may be done counts, and nothing but races.  Returns how many waits had no known target. */
 static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, struct gt_misuses *misuses,
                            const gt_op_index *guesses)
@@ -185,7 +203,7 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     struct checking c = {
         .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
-        .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
+        .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count), .out_again = find_out_again(w),
     };
     /* clang-format on */
 
@@ -200,6 +218,7 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     free(c.places);
     free(c.race_of);
     free(c.freed);
+    free(c.out_again);
     return unknown_waits;
 }
 

@@ -25,7 +25,7 @@ struct gt_race {
     gt_buffer_index buffer;
     uint64_t from, to;   /* bytes of `buffer` (or addresses) where they meet first; `to` is the first behind */
     uint8_t kind;        /* gt_race_kind */
-    gt_call_index freed; /* the memory was given back in between, by this call; GT_NONE: it was not */
+    gt_call_index freed; /* the memory was given back in between, by this call, and out again; GT_NONE: it was not */
     bool unknown_wait;   /* a possible one: a wait of unknown target may be all that orders them */
 };
 

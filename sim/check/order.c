@@ -9,20 +9,26 @@ uint64_t gt_order_unknown_waits(const struct gt_order *order)
     return order->unknown_waits;
 }
 
-/* As gt_call_waits_for_end() has it, without a device: what is copied in from pageable memory may be staged.  Of copies between
- * GPUs, too, "no host-side synchronization is performed" (CUDA Runtime API, "API synchronization behavior"). */
+/* Does the call return only when its operation has ended, by what CUDA promises (CUDA Runtime API, "API synchronization behavior")?
+ * Synchronous forms belong to default streams; in another stream they are followed by a wait, as the trace says.  What is copied
+ * in from pageable memory may be staged; what stays on GPUs, a memset of their memory too, has "no host-side synchronization"; from
+ * host to host all is done on return, of the asynchronous form as well.  That cudaMemcpyAsync out to pageable memory waits was
+ * promised up to CUDA 11, and is what drivers do. */
 static bool waits_for_end(const struct gt_workload *w, const struct gt_call *call, const struct gt_op *op)
 {
-    bool legacy = w->streams[op->stream].flags & GT_STREAM_LEGACY_DEFAULT;
+    bool synchronous = call->flags & GT_CALL_SYNCHRONOUS;
 
-    if (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET)
-        return false;
-    if (call->flags & GT_CALL_SYNCHRONOUS && !legacy)
-        return true;
-    if (op->kind == GT_OP_MEMSET || op->direction == GT_D2D || op->direction == GT_P2P ||
+    bool moves = op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET;
+    bool by_default = w->streams[op->stream].flags & (GT_STREAM_LEGACY_DEFAULT | GT_STREAM_PER_THREAD_DEFAULT);
+
+    if (!moves || (synchronous && !by_default))
+        return synchronous;
+    if (op->kind == GT_OP_MEMSET)
+        return synchronous && (op->memory == GT_MEMORY_PINNED || op->memory == GT_MEMORY_MANAGED);
+    if (op->direction == GT_D2D || op->direction == GT_P2P ||
         (op->direction == GT_H2D && op->memory == GT_MEMORY_PAGEABLE))
         return false;
-    return op->memory == GT_MEMORY_PAGEABLE || call->flags & GT_CALL_SYNCHRONOUS;
+    return synchronous || op->direction == GT_H2H || op->memory == GT_MEMORY_PAGEABLE;
 }
 
 static void submit(struct gt_order *order, gt_call_index index)

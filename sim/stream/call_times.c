@@ -184,10 +184,11 @@ static bool stated(const struct gt_call *call)
     return call->flags & GT_CALL_STATED;
 }
 
-/* A synchronous form in a stream that has none is followed by a wait for the stream. */
+/* A synchronous form in a stream that has none, which default streams alone have, is followed by a wait for the stream. */
 static bool followed_by_wait(const struct gt_machine *m, const struct gt_call *call, const struct gt_op *op)
 {
-    return call->flags & GT_CALL_SYNCHRONOUS && !(m->workload->streams[op->stream].flags & GT_STREAM_LEGACY_DEFAULT);
+    return call->flags & GT_CALL_SYNCHRONOUS &&
+           !(m->workload->streams[op->stream].flags & (GT_STREAM_LEGACY_DEFAULT | GT_STREAM_PER_THREAD_DEFAULT));
 }
 
 /* Does this call return only when its copy, or memset, is done?  As recorded; else by CUDA's rules: the synchronous form

@@ -316,6 +316,13 @@ static uint32_t number_or_nothing(const struct kineto_event *event, enum kineto_
     return number < 0 || number > KINETO_NOTHING ? KINETO_NOTHING : (uint32_t)number;
 }
 
+static bool is_context_sync(const struct kineto_event *event)
+{
+    static const char name[] = "Context Sync";
+
+    return event->name.length == sizeof name - 1 && memcmp(event->name.bytes, name, sizeof name - 1) == 0;
+}
+
 /* cuda_sync and cuda_event: remembered until the calls that they belong to are all there. */
 static int take_mark(struct kineto *kineto, struct gt_error *error)
 {
@@ -336,6 +343,7 @@ static int take_mark(struct kineto *kineto, struct gt_error *error)
     mark->record = is_record ? mark->correlation : number_or_nothing(event, KINETO_WAIT_RECORD);
     mark->stream = is_stream(stream) ? find_stream(kineto, device, context, stream) : GT_NONE;
     mark->record_stream = GT_NONE;
+    mark->device = is_context_sync(event) ? (uint32_t)device : KINETO_NOTHING;
     if (is_stream(record_stream))
         mark->record_stream = find_stream(kineto, device, context, record_stream);
     mark->calls_before = kineto->import.call_count;

@@ -138,8 +138,10 @@ struct kineto_mark {
     uint32_t record;        /* correlation of the record that was waited for, or KINETO_NOTHING */
     uint32_t stream;        /* as in workload->streams; GT_NONE */
     uint32_t record_stream; /* where that record was put; GT_NONE */
-    uint32_t calls_before;  /* calls read before it */
-    bool is_record;         /* cuda_event */
+    uint32_t
+        device; /* of the context that was current: whose work a device's synchronisation waits for; KINETO_NOTHING */
+    uint32_t calls_before; /* calls read before it */
+    bool is_record;        /* cuda_event */
 };
 #define KINETO_NOTHING    UINT32_MAX
 #define KINETO_NO_PROCESS UINT64_MAX

@@ -191,6 +191,18 @@ static void add_target(struct gt_import *import, uint64_t process, uint32_t corr
     target->event = event;
 }
 
+/* cudaDeviceSynchronize() waits for the current device: any of its streams says which that is.  Of one device, or where processes
+ * have streams each, nobody needs to know. */
+static uint32_t any_stream(const struct kineto *kineto, const struct kineto_mark *mark)
+{
+    const struct gt_workload *w = kineto->import.workload;
+
+    for (uint32_t i = 0; i < w->stream_count && w->gpu_count > 1 && !kineto->several_processes; i++)
+        if (w->gpus[w->streams[i].gpu].id == mark->device)
+            return i;
+    return GT_NONE;
+}
+
 /* One event a record, so that a wait means exactly the record that it waited for. */
 static void give_targets(struct kineto *kineto)
 {
@@ -206,7 +218,8 @@ static void give_targets(struct kineto *kineto)
         if (mark->process == KINETO_NO_PROCESS)
             continue;
         if (mark->record == KINETO_NOTHING) {
-            add_target(import, mark->process, mark->correlation, mark->stream, GT_NONE);
+            add_target(import, mark->process, mark->correlation,
+                       mark->stream != GT_NONE ? mark->stream : any_stream(kineto, mark), GT_NONE);
             continue;
         }
         if (!same) {

@@ -24,6 +24,15 @@ static bool defaults_elsewhere(const struct gt_workload *w, gt_gpu_index gpu)
     return false;
 }
 
+/* Has another GPU a stream of that number, too? */
+static bool number_elsewhere(const struct gt_workload *w, const struct gt_stream *stream)
+{
+    for (gt_stream_index i = 0; i < w->stream_count; i++)
+        if (w->streams[i].id == stream->id && w->streams[i].gpu != stream->gpu && w->streams[i].name == GT_NONE)
+            return true;
+    return false;
+}
+
 char *gt_check_stream_text(const struct gt_workload *w, gt_stream_index index)
 {
     const struct gt_stream *stream = &w->streams[index];
@@ -34,6 +43,8 @@ char *gt_check_stream_text(const struct gt_workload *w, gt_stream_index index)
         return gt_strdup("default_stream");
     if (stream->name != GT_NONE)
         return gt_clean_name(gt_name_text(w, stream->name));
+    if (number_elsewhere(w, stream))
+        return gt_format("%" PRIu64 "_of_gpu_%" PRIu32, stream->id, w->gpus[stream->gpu].id);
     return gt_format("%" PRIu64, stream->id);
 }
 
@@ -49,6 +60,14 @@ static char *op_name(const struct gt_workload *w, const struct gt_op *op)
 static bool in_graph(const struct gt_workload *w, gt_op_index op)
 {
     return w->calls[w->ops[op].call].kind == GT_CALL_GRAPH_LAUNCH;
+}
+
+/* Whom others wait for: of a graph's nodes the stream that it was launched into, whatever it was recorded in. */
+static gt_stream_index stream_of(const struct gt_workload *w, gt_op_index op)
+{
+    const struct gt_call *call = &w->calls[w->ops[op].call];
+
+    return in_graph(w, op) && call->stream != GT_NONE ? call->stream : w->ops[op].stream;
 }
 
 static uint64_t process_of(const struct gt_workload *w, gt_op_index op)
@@ -68,7 +87,7 @@ char *gt_check_op_text(const struct gt_workload *w, gt_op_index index)
 {
     const struct gt_op *op = &w->ops[index];
     char *name = op_name(w, op), *place = gt_check_place_text(w, op->call),
-         *stream = gt_check_stream_text(w, op->stream), *text;
+         *stream = gt_check_stream_text(w, stream_of(w, index)), *text;
     char *process = other_processes(w) ? gt_format(", process %" PRIu64, process_of(w, index)) : gt_strdup("");
 
     if (in_graph(w, index))
@@ -99,9 +118,12 @@ static struct parts parts_of(const struct gt_workload *w, const struct gt_race *
 {
     const struct gt_op *first = &w->ops[race->first], *second = &w->ops[race->second];
 
-    return (struct parts){ gt_check_op_text(w, race->first),       gt_check_op_text(w, race->second),
-                           gt_check_stream_text(w, first->stream), gt_check_stream_text(w, second->stream),
-                           gt_check_place_text(w, first->call),    gt_check_place_text(w, second->call) };
+    return (struct parts){ gt_check_op_text(w, race->first),
+                           gt_check_op_text(w, race->second),
+                           gt_check_stream_text(w, stream_of(w, race->first)),
+                           gt_check_stream_text(w, stream_of(w, race->second)),
+                           gt_check_place_text(w, first->call),
+                           gt_check_place_text(w, second->call) };
 }
 
 static void free_parts(struct parts *parts)
@@ -123,7 +145,7 @@ static bool same_graph(const struct gt_workload *w, const struct gt_race *race)
 static bool freed_too_early(const struct gt_workload *w, const struct gt_race *race)
 {
     return race->freed != GT_NONE && w->calls[race->freed].stream != GT_NONE &&
-           w->calls[race->freed].stream != w->ops[race->first].stream;
+           w->calls[race->freed].stream != stream_of(w, race->first);
 }
 
 char *gt_check_missing_text(const struct gt_workload *w, const struct gt_race *race)
@@ -154,8 +176,13 @@ static char *early_free_fix(const struct gt_workload *w, const struct gt_race *r
     char *buffer = race->first_buffer != GT_NONE ? gt_clean_name(gt_name_text(w, w->buffers[race->first_buffer].name))
                                                  : gt_strdup("the buffer");
 
-    text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s)", place, buffer,
-                     parts->from, stream, parts->from);
+    if (w->calls[race->freed].stream == stream_of(w, race->second))
+        text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s)", place, buffer,
+                         parts->from, stream, parts->from);
+    else /* what is given back in one stream and used in another again */
+        text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s) and before %s: "
+                         "%s.wait_stream(%s)",
+                         place, buffer, parts->from, stream, parts->from, parts->second_place, parts->to, stream);
     free(place);
     free(stream);
     free(buffer);
@@ -178,6 +205,10 @@ char *gt_check_fix_text(const struct gt_workload *w, const struct gt_race *race)
             gt_format("before %s: an event that both processes have (cudaIpcGetEventHandle), recorded in %s behind "
                       "%s, that %s waits for",
                       parts.second_place, parts.from, parts.first_place, parts.to);
+    else if (w->ops[race->first].call >
+             w->ops[race->second].call) /* a rank's part of a collective, asked for too late */
+        text = gt_format("ask for %s before %s, and between them %s.wait_stream(%s)", parts.first_place,
+                         parts.second_place, parts.to, parts.from);
     else
         text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s behind %s that %s waits for",
                          parts.second_place, parts.to, parts.from, parts.from, parts.first_place, parts.to);
