@@ -124,8 +124,8 @@ void gt_collective_go_on(struct gt_machine *m, gt_op_index op)
     uint32_t first, count = gt_collective_parts_of(&c->parts, op, &first);
     gt_time_ps end_ps;
 
-    if (c->comers[first].command == GT_NONE)
-        return;
+    if (c->comers[first].command == GT_NONE || c->comers[first].come_ps == GT_TIME_NONE)
+        return; /* nobody is there, or blocks wait for room: come() goes on */
     end_ps = end_of(m, first, count);
     if (end_ps != GT_TIME_NONE)
         let_end(m, &c->comers[first], end_ps);
