@@ -268,13 +268,15 @@ static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_ca
     };
     gt_call_index call = gt_rebuild_insert(rebuild, GT_CALL_LAUNCH, thread);
     struct gt_op *op;
+    gt_op_index added;
 
     while (d->w->calls[next].ops == 0 || d->w->calls[next].thread != thread)
         next++;
     rebuild->to->calls[call].stream = d->w->ops[d->w->calls[next].first_op].stream;
     rebuild->to->calls[call].first_op = rebuild->to->op_count;
     kernel.name = gt_name(rebuild->to, name, sizeof name - 1);
-    op = &rebuild->to->ops[gt_rebuild_add_op(rebuild)];
+    added = gt_rebuild_add_op(rebuild);
+    op = &rebuild->to->ops[added];
     op->kind = GT_OP_KERNEL;
     op->stream = rebuild->to->calls[call].stream;
     op->kernel = gt_workload_kernel(rebuild->to, &kernel);

@@ -85,7 +85,8 @@ static bool find_joined(struct joining *j)
 static void copy_call(struct joining *j, struct gt_rebuild *rebuild, gt_call_index index)
 {
     const struct gt_call *from = &j->w->calls[index];
-    struct gt_call *to = &rebuild->to->calls[gt_rebuild_copy(rebuild, index)];
+    gt_call_index added = gt_rebuild_copy(rebuild, index);
+    struct gt_call *to = &rebuild->to->calls[added];
     gt_call_index *last = &j->last[j->process[from->thread]];
 
     if (!j->joined[from->thread])

@@ -41,6 +41,18 @@ within() {
     jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 came last")' explain.json
 }
 
+@test "a delay can be in a trace so short that nothing else fits in" {
+    {
+        echo '{"gridtide":1,"device":"h200"}'
+        echo '{"kernel":"k","grid":132,"block":256,"block_us":20}'
+        echo '{"call":"launch","kernel":"k","stream":"s"}'
+        echo '{"call":"launch","kernel":"k","stream":"s"}'
+    } > short.jsonl
+    before_us=$("$GRIDTIDE" whatif -q -f json short.jsonl --change launch-cost=1 | jq .baseline_us)
+    late_us=$("$GRIDTIDE" whatif -q -f json short.jsonl --change delay=0:50:gpu | jq '.changes[0].predicted_us')
+    awk "BEGIN { exit !($late_us > $before_us + 50) }"
+}
+
 @test "a delay that cannot be is refused with what is wrong" {
     job mlp-exposed
     while IFS='|' read -r spec says; do
