@@ -278,8 +278,8 @@ static void tell_updates(struct gt_scenario *scenario, const struct gt_training 
     if (kept)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "recorded steps without a step of an optimiser reduce nothing (no_sync()): their gradients are "
-            "added to a later step's");
+            "passes without a step of an optimiser behind them reduce nothing (no_sync()): their gradients are "
+            "added to a later one's");
 }
 
 static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t ranks)

@@ -191,6 +191,7 @@ struct relinking {
     gt_op_index *seen;             /* by operation of `from`: the new one that it has been followed for last */
     gt_op_index *latest; /* by operation of `from`: its copy that stands last by the call that is linked; GT_NONE */
     gt_op_index *stack;  /* dropped ones whose own edges are still to be followed */
+    uint32_t *child_launch; /* by operation of `from`: how a block launched it; GT_NONE */
     uint32_t depth, room;
     uint32_t *first_edge; /* by operation of `to`, one more: where its edges begin in `order` */
     gt_op_index *order;   /* new edges' `before`, by `after` */
@@ -300,14 +301,34 @@ static void move_wait(const struct relinking *r, gt_op_index *awaited)
         *awaited = r->latest[*awaited] != GT_NONE ? r->latest[*awaited] : new_op[*awaited];
 }
 
+/* An operation that a block launched is its parent's copy's in the same call. */
+static void move_child_launch(struct relinking *r, gt_op_index op)
+{
+    gt_op_index old = r->rebuild->old_op[op];
+    struct gt_workload *to = r->rebuild->to;
+    struct gt_child_launch moved;
+
+    if (old == GT_NONE || r->child_launch[old] == GT_NONE)
+        return;
+    moved = r->rebuild->from->child_launches[r->child_launch[old]];
+    moved.op = op;
+    moved.parent = r->latest[moved.parent];
+    if (moved.parent == GT_NONE)
+        return;
+    gt_array_grow(to->child_launches, to->child_launch_count, to->child_launch_room);
+    to->child_launches[to->child_launch_count++] = moved;
+}
+
 /* All operations of the call are there before what they wait for is told: nodes of a graph may stand in any order. */
 static void relink_call(struct relinking *r, struct gt_call *call)
 {
     for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
         if (r->rebuild->old_op[op] != GT_NONE)
             r->latest[r->rebuild->old_op[op]] = op;
-    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++) {
         relink_op(r, op);
+        move_child_launch(r, op);
+    }
     move_wait(r, &call->awaited);
 }
 
@@ -318,14 +339,18 @@ static void relink(struct gt_rebuild *rebuild)
         .before_in_stream = link_streams(rebuild->from),
         .seen = nones(rebuild->from->op_count),
         .latest = nones(rebuild->from->op_count),
+        .child_launch = nones(rebuild->from->op_count),
     };
 
+    for (uint32_t i = 0; i < rebuild->from->child_launch_count; i++)
+        r.child_launch[rebuild->from->child_launches[i].op] = i;
     sort_edges(&r);
     for (uint32_t i = 0; i < rebuild->to->call_count; i++)
         relink_call(&r, &rebuild->to->calls[i]);
     free(r.before_in_stream);
     free(r.seen);
     free(r.latest);
+    free(r.child_launch);
     free(r.stack);
     free(r.first_edge);
     free(r.order);
@@ -343,23 +368,6 @@ static void move_profiles(struct gt_rebuild *rebuild)
         moved = *profile;
         moved.op = i;
         gt_workload_add_profile(rebuild->to, &moved);
-    }
-}
-
-/* Launches by blocks keep their order: a call's operations are moved in theirs. */
-static void move_child_launches(struct gt_rebuild *rebuild)
-{
-    struct gt_workload *to = rebuild->to;
-
-    for (uint32_t i = 0; i < rebuild->from->child_launch_count; i++) {
-        struct gt_child_launch moved = rebuild->from->child_launches[i];
-
-        if (rebuild->new_op[moved.op] == GT_NONE || rebuild->new_op[moved.parent] == GT_NONE)
-            continue;
-        moved.op = rebuild->new_op[moved.op];
-        moved.parent = rebuild->new_op[moved.parent];
-        gt_array_grow(to->child_launches, to->child_launch_count, to->child_launch_room);
-        to->child_launches[to->child_launch_count++] = moved;
     }
 }
 
@@ -383,7 +391,6 @@ struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
     pay_rest(rebuild);
     relink(rebuild);
     move_profiles(rebuild);
-    move_child_launches(rebuild);
     gt_ranges_follow(rebuild->to, rebuild->from, rebuild->new_call);
     free(rebuild->new_call);
     free(rebuild->new_op);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* Ranges that are wholly in a pass; by pass, in order. */
@@ -49,7 +50,9 @@ static uint32_t pass_around(const struct held *held, const struct gt_workload *f
     uint32_t pass =
         pass_of(passes, count, held->gradient[index] != GT_NONE ? held->gradient[index] : range->first_call);
 
-    if (pass == GT_NONE || range->kind == GT_RANGE_STEP)
+    if (pass == GT_NONE || range->kind == GT_RANGE_STEP ||
+        (held->gradient[index] == GT_NONE &&
+         gt_range_makes_gradient(from, range))) /* none: before its thread's first call */
         return GT_NONE;
     return held->gradient[index] != GT_NONE || range->behind_call <= passes[pass].behind ? pass : GT_NONE;
 }

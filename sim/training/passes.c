@@ -63,13 +63,13 @@ void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t
 {
     uint32_t *before = forward_before(t, w);
 
-    repeated = repeated > 0 ? repeated : 1;
+    t->repeated = repeated > 0 ? repeated : 1;
     for (uint32_t s = 0; s < t->step_count; s++) {
         struct gt_training_step *step = &t->steps[s];
-        uint32_t once = step->gradients / repeated;
+        uint32_t once = step->gradients / t->repeated;
 
-        step->passes = repeated;
-        if (before != NULL && once > 0)
+        step->passes = once > 0 && step->gradients % t->repeated == 0 ? t->repeated : 1;
+        if (before != NULL && step->passes == t->repeated && once > 0)
             step->passes *= passes_of(&t->gradients[step->first_gradient], once, before);
     }
     free(before);
@@ -84,7 +84,7 @@ static bool is_part(const struct gt_training *t, uint32_t step)
 void gt_passes_split(struct gt_training *t, bool of_all)
 {
     struct gt_training_step *parts = NULL;
-    uint32_t count = 0;
+    uint32_t count = 0, kept;
 
     t->passes = 1;
     for (uint32_t s = 0; s < t->step_count; s++) {
@@ -96,11 +96,14 @@ void gt_passes_split(struct gt_training *t, bool of_all)
             parts[count++] = rest;
             continue;
         }
+        kept = of_all ? 0 : rest.passes - rest.passes / t->repeated;
         rest.gradients /= rest.passes;
         for (rest.passes = 1;
              rest.first_gradient + rest.gradients < t->steps[s].first_gradient + t->steps[s].gradients;) {
             struct gt_training_step part = rest;
 
+            part.kept |= kept > 0;
+            kept -= kept > 0;
             rest.first_gradient += rest.gradients;
             rest.first = part.behind = t->gradients[rest.first_gradient - 1].behind + 1;
             parts[count++] = part;

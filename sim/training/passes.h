@@ -10,7 +10,7 @@
 void gt_passes_find(struct gt_training *training, const struct gt_workload *workload, uint32_t repeated);
 
 /* From now on each pass is a step of its own: of all steps, or of those that are parts of a recorded one, whose passes are hardly parts
- * of a batch. */
+ * of a batch; of the latter those that a change repeated are kept, but for the last. */
 void gt_passes_split(struct gt_training *training, bool of_all);
 
 #endif

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
+#include "sim/workload/child_launches.h"
 #include "sim/workload/collective.h"
 
 static gt_gpu_index used_gpu(const struct gt_workload *w)
@@ -43,7 +45,7 @@ uint32_t gt_replicate_begin(struct gt_workload *w, uint32_t more)
 
 /* How many of each there were before the first copy. */
 struct counts {
-    uint32_t streams, threads, events, calls;
+    uint32_t streams, threads, events, calls, child_launches;
 };
 
 static void copy_things(struct gt_workload *w, const struct counts *n, gt_gpu_index gpu, uint32_t rank)
@@ -102,16 +104,44 @@ static void copy_calls(struct gt_workload *w, const struct counts *n, uint32_t s
         for (uint32_t op = 0; op < w->calls[i].ops; op++)
             copy_op(w, w->calls[i].first_op + op, streams);
     }
+    for (uint32_t i = 0; i < n->child_launches; i++) {
+        struct gt_child_launch copy = w->child_launches[i];
+
+        copy.op += ops;
+        copy.parent += ops;
+        gt_array_grow(w->child_launches, w->child_launch_count, w->child_launch_room);
+        w->child_launches[w->child_launch_count++] = copy;
+    }
+}
+
+/* Ranges of a rank's threads: where their calls are, the recorded times are of the first rank's. */
+static void copy_ranges(struct gt_workload *w, uint32_t ranges, uint32_t threads, gt_call_index calls)
+{
+    for (uint32_t i = 0; i < ranges; i++) {
+        gt_range_index added = gt_workload_add_range(w);
+        struct gt_range *range = &w->ranges[added];
+
+        *range = w->ranges[i];
+        range->start_ps = range->duration_ps = GT_TIME_NONE;
+        range->thread += threads;
+        range->parent += range->parent != GT_NONE ? added - i : 0;
+        range->first_call += calls;
+        range->behind_call += calls;
+    }
 }
 
 void gt_replicate_end(struct gt_workload *w, uint32_t group)
 {
-    const struct counts n = { w->stream_count, w->thread_count, w->event_count, w->call_count };
+    const struct counts n = { w->stream_count, w->thread_count, w->event_count, w->call_count,
+                              w->child_launch_count };
+    uint32_t ranges = w->range_count;
 
     for (uint32_t rank = 1; rank < w->groups[group].size; rank++) {
         uint32_t streams = w->stream_count, threads = w->thread_count, events = w->event_count;
+        gt_call_index calls = w->call_count;
 
         copy_things(w, &n, w->groups[group].members[rank], rank);
         copy_calls(w, &n, streams, threads, events);
+        copy_ranges(w, ranges, threads, calls);
     }
 }

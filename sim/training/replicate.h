@@ -6,7 +6,7 @@
 
 /* `workload`, whose work is on one GPU, also on `more` GPUs that it gets: with streams, threads and events of their own.
  * Returns the group of all of them, that GPU first: kernels of collectives that were added to the program are its ranks'
- * (see collective.h), and copies of them the other ranks'.  Only the first rank's calls are in ranges. */
+ * (see collective.h), and copies of them the other ranks'.  Their calls are in ranges without times. */
 uint32_t gt_replicate_begin(struct gt_workload *workload, uint32_t more);
 /* Then, once the program is as it is to be. */
 void gt_replicate_end(struct gt_workload *workload, uint32_t group);

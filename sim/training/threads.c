@@ -6,6 +6,8 @@
 
 /* So many calls a turn at least, in the mean: a thread that fetches data makes fewer, and so does one that looks after others. */
 enum { LEAST_CALLS = 8, LEAST_TURNS = 2 };
+/* A thread of a backward pass alone asks for next to nothing besides. */
+static const double forward_part = 0.1;
 
 /* By thread: does it make gradients ready?  Malloced. */
 static bool *find_backward_threads(const struct gt_workload *w, bool *any)
@@ -19,11 +21,35 @@ static bool *find_backward_threads(const struct gt_workload *w, bool *any)
     return backward;
 }
 
+/* Does the thread ask for work that no node of a backward pass does, as one that goes forward, too? */
+static bool goes_forward(const struct gt_workload *w, gt_thread_index thread)
+{
+    bool *backward = gt_calloc(w->call_count + 1ull, sizeof *backward), nodes = false;
+    uint32_t forward = 0, all = 0;
+
+    for (gt_range_index i = 0; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+
+        if (range->thread != thread || !gt_range_is_backward_node(w, range))
+            continue;
+        nodes = true;
+        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+            backward[call] = true;
+    }
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        all += w->calls[i].thread == thread && w->calls[i].ops > 0;
+        forward += w->calls[i].thread == thread && w->calls[i].ops > 0 && !backward[i];
+    }
+    free(backward);
+    return nodes && forward > all * forward_part;
+}
+
 gt_thread_index gt_threads_asking(const struct gt_workload *w, gt_thread_index thread)
 {
     bool any, *backward = find_backward_threads(w, &any);
     gt_thread_index first = GT_NONE, asking = thread;
 
+    backward[thread] &= !goes_forward(w, thread); /* with its own backward pass, or once both are one */
     for (gt_call_index i = 0; i < w->call_count && (backward[thread] || !any); i++) {
         const struct gt_thread *own = &w->threads[w->calls[i].thread];
 

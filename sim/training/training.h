@@ -34,6 +34,7 @@ struct gt_training {
     uint32_t normalisations; /* of batches with running means, a pass: three buffers each, which ranks keep alike */
     uint64_t gradient_bytes; /* of a pass; of a recorded step that optimisers part, a pass of each part */
     uint32_t passes;         /* the most that a step has */
+    uint32_t repeated;       /* so often a change made each step's passes, 1: as recorded */
     gt_thread_index main;    /* that marks the steps */
     bool *joined;            /* by thread: its calls are as good as main's */
     gt_stream_index stream;  /* that the backward pass computes in */

@@ -6,7 +6,7 @@
 #include "sim/base/sort.h"
 #include "sim/workload/pytorch_ranges.h"
 
-/* Steps of optimisers, in the order of their calls. */
+/* Steps of optimisers, in the order of their calls; those that are within others, or hang over, are one with them. */
 struct optimisers {
     struct update {
         gt_call_index first, behind;
@@ -22,6 +22,21 @@ static int by_first_call(const void *left, const void *right)
     return 0;
 }
 
+static void join_overlapping(struct optimisers *found)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < found->count; i++) {
+        struct update *last = count > 0 ? &found->updates[count - 1] : NULL;
+
+        if (last == NULL || found->updates[i].first >= last->behind)
+            found->updates[count++] = found->updates[i];
+        else if (found->updates[i].behind > last->behind)
+            last->behind = found->updates[i].behind;
+    }
+    found->count = count;
+}
+
 static void find_optimisers(struct optimisers *found, const struct gt_training *t, const struct gt_workload *w)
 {
     for (gt_range_index i = 0; i < w->range_count; i++) {
@@ -35,9 +50,11 @@ static void find_optimisers(struct optimisers *found, const struct gt_training *
     }
     if (found->count > 0)
         qsort(found->updates, found->count, sizeof *found->updates, by_first_call);
+    join_overlapping(found);
 }
 
-/* The last of those that begin behind call `from` and end up to call `until`; NULL: there is none. */
+/* The last of those whose last call is neither before call `from` nor behind `until`; NULL: there is none.  What an optimiser does
+ * comes at its end: PyTorch's step() may go forward and backward first (a closure). */
 static const struct update *update_between(const struct optimisers *o, gt_call_index from, gt_call_index until)
 {
     uint32_t low = 0, high = o->count;
@@ -50,7 +67,7 @@ static const struct update *update_between(const struct optimisers *o, gt_call_i
         else
             high = middle;
     }
-    return low > 0 && o->updates[low - 1].first > from ? &o->updates[low - 1] : NULL;
+    return low > 0 && o->updates[low - 1].behind > from ? &o->updates[low - 1] : NULL;
 }
 
 static void add_part(struct gt_training_step **parts, uint32_t *count, const struct gt_training_step *part)
@@ -59,17 +76,21 @@ static void add_part(struct gt_training_step **parts, uint32_t *count, const str
     (*parts)[(*count)++] = *part;
 }
 
-/* A step in the parts that its optimisers make of it. */
+/* A step in the parts that its optimisers make of it.  One that stands before its first gradient belongs to the step before. */
 static void split_step(const struct gt_training *t, const struct gt_training_step *step, const struct optimisers *o,
                        struct gt_training_step **parts, uint32_t *count)
 {
     struct gt_training_step rest = *step;
     uint32_t behind = step->first_gradient + step->gradients;
+    const struct update *update =
+        step->gradients > 0 ? update_between(o, step->first, t->gradients[step->first_gradient].behind) : NULL;
 
+    if (update != NULL)
+        rest.first = update->behind;
     for (uint32_t i = step->first_gradient + 1; i < behind; i++) {
-        const struct update *update = update_between(o, t->gradients[i - 1].behind, t->gradients[i].behind);
         struct gt_training_step part = rest;
 
+        update = update_between(o, t->gradients[i - 1].behind + 1, t->gradients[i].behind);
         if (update == NULL)
             continue;
         part.gradients = i - rest.first_gradient;
@@ -96,12 +117,12 @@ static void find_kept(struct gt_training *t, const struct gt_workload *w, const 
         if (t->steps[s].gradients == 0)
             continue;
         if (last != GT_NONE)
-            any |= t->steps[last].kept =
-                update_between(o, last_gradient(t, last), t->gradients[t->steps[s].first_gradient].behind) == NULL;
+            any |= t->steps[last].kept = update_between(o, last_gradient(t, last) + 1,
+                                                        t->gradients[t->steps[s].first_gradient].behind) == NULL;
         last = s;
     }
     if (any)
-        t->steps[last].kept = update_between(o, last_gradient(t, last), w->call_count) == NULL;
+        t->steps[last].kept = update_between(o, last_gradient(t, last) + 1, w->call_count) == NULL;
 }
 
 void gt_updates_find(struct gt_training *t, const struct gt_workload *w)

@@ -137,7 +137,7 @@ reductions() {
     # Parts of a batch, each recorded as a step: of six, the third and the last reduce two buckets on each of two ranks.
     program 4194304 4194304 '4194304 0' 4194304 4194304 '4194304 0' > step.jsonl
     [ "$(reductions)" -eq 8 ]
-    grep -q "without a step of an optimiser reduce nothing" answer.txt
+    grep -q "passes without a step of an optimiser behind them reduce nothing" answer.txt
     # The recording ends before the optimiser steps: those are kept, too.
     program 4194304 '4194304 0' 4194304 '4194304 0' 4194304 > step.jsonl
     [ "$(reductions)" -eq 8 ]
@@ -183,4 +183,126 @@ steps() {
     steps 2 "each of the 2 steps is taken to end with the optimiser's"
     unmarked 12 0 > step.jsonl # the optimiser is not all that ends a step: the same call comes again and again
     steps 20 'the same calls, 20 times, are taken as steps'
+}
+
+@test "an optimiser's step at the head of a recorded step belongs to the one before" {
+    # As where the profiler's step is told between backward pass and optimiser: what is repeated is the passes alone.
+    program '4194304' '0 4194304' '0 4194304' '0 4194304' > step.jsonl
+    for passes in 1 2 3; do
+        asked ddp=2 "accumulate=$passes" > "us.$passes"
+        grep -q ' 8.0 MiB of gradients a step in 2 buckets' answer.txt
+        asked dp=2 "accumulate=$passes" > "dp.$passes"
+    done
+    paste us.1 us.2 us.3 dp.1 dp.2 dp.3
+    python3 -c "import sys; a = list(map(float, sys.argv[1:])); sys.exit(not (abs(a[2] - 2 * a[1] + a[0]) < 1 and a[5] / a[3] < 3.1))" \
+        "$(cat us.1)" "$(cat us.2)" "$(cat us.3)" "$(cat dp.1)" "$(cat dp.2)" "$(cat dp.3)"
+}
+
+@test "an optimiser that goes forward and backward itself, or holds another, is one" {
+    # step(closure): the range holds passes and update.
+    {
+        program | head -n 2
+        for i in 0 1 2; do
+            echo "{\"range\":\"ProfilerStep#$i\",\"kind\":\"step\",\"calls\":5}"
+            echo '{"range":"Optimizer.step#LBFGS.step","kind":"annotation","calls":5}'
+            pass 4194304
+            echo '{"call":"launch","kernel":"k","stream":"s"}'
+        done
+    } > step.jsonl
+    for change in ddp=2 'ddp=2 accumulate=2'; do
+        # shellcheck disable=SC2086
+        asked $change
+        grep -q ' 8.0 MiB of gradients a step in 2 buckets' answer.txt
+    done
+    # One around another: as one of the same calls.
+    for inner in '' '{"range":"Optimizer.step#SGD.step","kind":"annotation","calls":1}'; do
+        {
+            program | head -n 2
+            for i in 0 1 2; do
+                echo "{\"range\":\"ProfilerStep#$i\",\"kind\":\"step\",\"calls\":14}"
+                for _ in 1 2; do
+                    pass 4194304
+                    echo '{"range":"Optimizer.step#Lookahead.step","kind":"annotation","calls":3}'
+                    echo '{"call":"launch","kernel":"k","stream":"s"}'
+                    echo "$inner"
+                    echo '{"call":"launch","kernel":"k","stream":"s"}'
+                    echo '{"call":"launch","kernel":"k","stream":"s"}'
+                done
+            done
+        } | grep . > step.jsonl
+        asked accumulate=3 >> nested
+    done
+    [ "$(sort -u nested | wc -l)" -eq 1 ]
+}
+
+@test "passes of two models that a change repeats are reduced once each" {
+    step 4194304 4194304 0 6291456 > step.jsonl
+    asked ddp=2 accumulate=3
+    grep -q ' 28.0 MiB of gradients a step in 6 buckets' answer.txt
+}
+
+@test "gradients that stand before their thread's first call do not come up in copies" {
+    {
+        program | head -n 2
+        echo '{"range":"torch::autograd::AccumulateGrad","calls":0,"gradient_bytes":10485760}'
+        echo '{"call":"launch","kernel":"k","stream":"s"}'
+        echo '{"range":"torch::autograd::AccumulateGrad","calls":1,"gradient_bytes":10485760}'
+        echo '{"call":"launch","kernel":"k","stream":"s"}'
+    } > step.jsonl
+    asked dp=2 accumulate=3
+    asked ddp=2 accumulate=3
+    grep -q ' 10.0 MiB of gradients a step in 1 bucket' answer.txt
+}
+
+# late RANK CHANGE...: the step's us where that rank is late by 5 ms.
+late() {
+    asked "${@:2}" "delay=$1:5000:before=aten::mm"
+}
+
+@test "any rank of those that a change adds can be late, in every step" {
+    step 4194304 > step.jsonl
+    for change in ddp=2 ddp=3; do
+        [ "$(late 0 "$change")" = "$(late 1 "$change")" ]
+        grep -q 'host of rank 1 is late by 5000.000 us 3 times' answer.txt
+    done
+}
+
+@test "a thread that fetches data is not taken for the one that asked, and what changes nothing changes nothing" {
+    {
+        program | head -n 2
+        for i in 0 1 2; do
+            echo "{\"range\":\"ProfilerStep#$i\",\"kind\":\"step\",\"calls\":6,\"thread\":\"m\"}"
+            pass 4194304 | sed 's/}$/,"thread":"m"}/'
+            echo '{"call":"host_work","duration_us":150,"thread":"l"}'
+            echo '{"call":"copy","direction":"h2d","bytes":4096,"memory":"pinned","stream":"c","thread":"l"}'
+        done
+    } > step.jsonl
+    baseline_us=$("$GRIDTIDE" whatif -q -f json step.jsonl --change connections=16 | jq .step_us)
+    for change in connections=16 accumulate=1; do
+        [ "$(asked "$change")" = "$baseline_us" ]
+    done
+}
+
+@test "kernels that blocks launch are launched by each copy of theirs" {
+    # A tree of four leaves beside each other; each pass as long as the recorded one but for the optimiser.
+    {
+        program | head -n 2
+        echo '{"kernel":"leaf","grid":66,"block":128,"block_us":30}'
+        echo '{"kernel":"tree","grid":1,"block":32,"block_us":3,"launches":[{"kernel":"leaf","count":4,"at":0.5,"into":"fire_and_forget"}]}'
+        for i in 0 1 2; do
+            echo "{\"range\":\"ProfilerStep#$i\",\"kind\":\"step\",\"calls\":5}"
+            pass 4194304 | sed '0,/"kernel":"k"/s//"kernel":"tree"/'
+            optimiser
+        done
+    } > step.jsonl
+    one_us=$("$GRIDTIDE" whatif -q -f json step.jsonl --change connections=16 | jq .step_us)
+    for passes in 2 3; do
+        python3 -c "import sys; sys.exit(not $(asked "accumulate=$passes") <= $passes * $one_us)"
+    done
+    "$GRIDTIDE" whatif -q step.jsonl --change ddp=2 -o run.db
+    sqlite3 run.db "SELECT n.gpu_no, sum(p.end_ps) FROM run_op p JOIN run r USING (run_id)
+        JOIN op_named n ON n.trace_id = r.trace_id AND n.op_no = p.op_no
+        WHERE r.options = 'whatif ddp=2' AND n.name = 'leaf' GROUP BY n.gpu_no" | cut -d'|' -f2 > leaves
+    [ "$(wc -l < leaves)" -eq 2 ]
+    [ "$(sort -u leaves | wc -l)" -eq 1 ]
 }
