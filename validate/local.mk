@@ -38,7 +38,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
     validate/player/absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
-EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
+EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/host-waits.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db \
     validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/recordings/random-555.db.zst validate/recordings/random-20261123.db.zst validate/recordings/random-880088.db.zst validate/recordings/judged-collectives.tar.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/roofline.py validate/scripts/rammer.sh validate/scripts/task_times.cu \
     validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/recordings/handed.db.zst validate/recordings/gpus.db.zst validate/recordings/random-314159.db.zst validate/recordings/random-4242.db.zst validate/scripts/gpus.sh validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh validate/scripts/whatif_recorded.py

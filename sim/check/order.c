@@ -133,7 +133,7 @@ static void sync_stream(struct gt_order *order, gt_call_index index)
     if (call->stream == GT_NONE)
         see_unknown(order, call);
     else
-        gt_order_see(order, call->thread, gt_order_last(order, call->stream));
+        gt_order_see_stream(order, call->thread, call->stream);
 }
 
 static void sync_event(struct gt_order *order, gt_call_index index)

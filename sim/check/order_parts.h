@@ -85,6 +85,9 @@ enum gt_step_kind gt_order_op_kind(const struct gt_order *order, gt_op_index op)
 
 /* order_host.c: what threads see end. */
 void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step);
+/* The thread sees all end that the stream was asked for; of a legacy default stream, as cudaStreamSynchronize() waits on an H200,
+ * that all blocking streams of its context were asked for, too. */
+void gt_order_see_stream(struct gt_order *order, gt_thread_index thread, gt_stream_index stream);
 /* All streams of the calling process; of one context, or one GPU, where that is not GT_NONE. */
 void gt_order_see_streams(struct gt_order *order, gt_thread_index thread, uint32_t context, gt_gpu_index gpu);
 /* Before and behind a call: what threads of its process have seen by then. */

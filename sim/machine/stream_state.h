@@ -31,8 +31,9 @@ struct gt_release {
     uint32_t index;     /* by cause; GT_NONE */
 };
 
-/* What a thread may wait for all at once (sim/stream/device_sync.c): streams of a process, of its context, of a GPU. */
-enum { GT_SYNC_GROUPS = 3 };
+/* What a thread may wait for all at once (sim/stream/device_sync.c): streams of a process, of its context, of a GPU, and
+ * those of its context that its legacy default stream waits for. */
+enum { GT_SYNC_GROUPS = 4 };
 
 struct gt_stream_command {
     uint32_t index; /* gt_op_index (OP, NODE, CHILD) or gt_call_index (RECORD, WAIT, GRAPH) */

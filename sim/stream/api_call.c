@@ -50,7 +50,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
 {
     const struct gt_op *o = &m->workload->ops[op];
     gt_command_index command = gt_stream_command_new(m, GT_COMMAND_OP, op, o->stream);
-    bool waits = gt_call_waits_for_end(m, call, o);
+    bool waits = gt_call_waits_for_end(m, call, o) || gt_call_waits_for_stream(m, call, o);
 
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
@@ -151,7 +151,7 @@ static void sync_stream(struct gt_machine *m, gt_thread_index thread, gt_call_in
 
     if (stream == GT_NONE)
         sync_unknown(m, thread, call);
-    else
+    else if (!gt_device_sync_default(m, thread, stream))
         gt_thread_wait(m, thread, stream, m->streams[stream].submitted);
 }
 

@@ -17,13 +17,15 @@ struct epoch {
 struct group_key {
     uint64_t process, context, gpu; /* of a stream, or ANY */
 };
-#define ANY UINT64_MAX
+#define ANY      UINT64_MAX
+#define BLOCKING (UINT64_MAX - 1) /* as `gpu`: all but non-blocking streams */
 
 struct group {
     struct group_key key;
     struct epoch *epochs; /* from number `first` on; the last one goes on */
     uint64_t first;
     uint32_t begin, count, room; /* in the array: those before `begin` are over */
+    uint32_t streams;
     UT_hash_handle hh;
 };
 
@@ -71,7 +73,9 @@ static bool any_waits(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->call_count; i++) {
         if (workload->calls[i].kind == GT_CALL_DEVICE_SYNC ||
-            (workload->calls[i].kind == GT_CALL_FREE && workload->calls[i].stream == GT_NONE))
+            (workload->calls[i].kind == GT_CALL_FREE && workload->calls[i].stream == GT_NONE) ||
+            (workload->calls[i].kind == GT_CALL_STREAM_SYNC && workload->calls[i].stream != GT_NONE &&
+             workload->streams[workload->calls[i].stream].flags & GT_STREAM_LEGACY_DEFAULT))
             return true;
     }
     return false;
@@ -91,6 +95,11 @@ void gt_device_syncs_build(struct gt_machine *m)
         syncs->of_stream[i][0] = find_or_add(syncs, (struct group_key){ process, ANY, ANY });
         syncs->of_stream[i][1] = find_or_add(syncs, (struct group_key){ process, m->streams[i].context, ANY });
         syncs->of_stream[i][2] = find_or_add(syncs, (struct group_key){ process, ANY, m->workload->streams[i].gpu });
+        if (!(m->workload->streams[i].flags & GT_STREAM_NON_BLOCKING)) {
+            syncs->of_stream[i][3] =
+                find_or_add(syncs, (struct group_key){ process, m->streams[i].context, BLOCKING });
+            syncs->of_stream[i][3]->streams++;
+        }
     }
 }
 
@@ -117,6 +126,8 @@ void gt_device_sync_submit(struct gt_machine *m, gt_command_index number)
     for (int i = 0; m->device_syncs != NULL && i < GT_SYNC_GROUPS; i++) {
         struct group *group = m->device_syncs->of_stream[command->stream][i];
 
+        if (group == NULL)
+            continue;
         command->sync_epoch[i] = group->first + group->count - 1;
         group->epochs[group->begin + group->count - 1].left++;
     }
@@ -129,6 +140,8 @@ void gt_device_sync_complete(struct gt_machine *m, gt_command_index number)
     for (int i = 0; m->device_syncs != NULL && i < GT_SYNC_GROUPS; i++) {
         struct group *group = m->device_syncs->of_stream[command->stream][i];
 
+        if (group == NULL)
+            continue;
         group->epochs[group->begin + (command->sync_epoch[i] - group->first)].left--;
     }
 }
@@ -150,6 +163,19 @@ void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream
     uint64_t context = stream == GT_NONE ? ANY : m->streams[stream].context;
 
     wait_for(m, thread, find(m->device_syncs, (struct group_key){ process, context, ANY }));
+}
+
+bool gt_device_sync_default(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+{
+    struct group *group;
+
+    if (!(m->workload->streams[stream].flags & GT_STREAM_LEGACY_DEFAULT))
+        return false;
+    group = m->device_syncs->of_stream[stream][3];
+    if (group->streams < 2)
+        return false;
+    wait_for(m, thread, group);
+    return true;
 }
 
 void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index index)
@@ -181,6 +207,7 @@ gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index st
     gt_thread_index thread = GT_NONE;
 
     for (int i = 0; m->device_syncs != NULL && thread == GT_NONE && i < GT_SYNC_GROUPS; i++)
-        thread = end_epoch(m->device_syncs->of_stream[stream][i]);
+        if (m->device_syncs->of_stream[stream][i] != NULL)
+            thread = end_epoch(m->device_syncs->of_stream[stream][i]);
     return thread;
 }

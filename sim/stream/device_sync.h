@@ -18,6 +18,9 @@ void gt_device_sync_complete(struct gt_machine *m, gt_command_index command);
 
 /* The thread waits for all that its process has asked for in the context of `stream`, GT_NONE: in any. */
 void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream);
+/* Where the stream is a legacy default stream with blocking streams beside it, the thread waits for all that these and it were asked for,
+ * as cudaStreamSynchronize() does on an H200; false: it is not. */
+bool gt_device_sync_default(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream);
 /* The thread gives the buffer's memory back, and waits for all that its process has asked for on the GPU whose memory it is; where
  * that is not known, or the process works on others alone, on any (as `check` has it: sim/check/order_memory.c). */
 void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index buffer);

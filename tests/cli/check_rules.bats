@@ -45,6 +45,9 @@ copy()
     [ "$(races "$p" "$memset:\"managed\"}" "$(use b reads x)")" -eq 0 ]
     # "From any host memory to any host memory, the function is fully synchronous": the asynchronous one, too.
     [ "$(races "$(copy a h2h pinned h g false)" "$(copy b h2d pinned g x false)")" -eq 0 ]
+    # The legacy default stream's synchronisation is for blocking streams as well, not for others.
+    [ "$(races '{"stream":"d"}' "$(use d writes x)" '{"call":"stream_sync","stream":0}' "$(use b reads x)")" -eq 0 ]
+    [ "$(races "$(use a writes x)" '{"call":"stream_sync","stream":0}' "$(use b reads x)")" -eq 1 ]
     # CUDA_LAUNCH_BLOCKING
     [ "$(races "$(use a writes x | sed 's/}$/,"synchronous":true}/')" "$(use b reads x)")" -eq 0 ]
 }

@@ -202,6 +202,14 @@ static inline void alloc_needs(struct rules *r, struct call *c)
     }
 }
 
+/* Of a legacy default stream blocking streams of its context, too. */
+static inline void sync_needs(struct rules *r, struct call *c)
+{
+    for (int s = 0; s < STREAMS; s++)
+        if (s == c->stream || (r->p->legacy[c->stream] && same_context(r->p, s, c->stream) && r->p->blocking[s]))
+            need(c->host_needs, s, r->submitted[s]);
+}
+
 static inline void host_needs(struct rules *r, struct call *c, int index)
 {
     switch (c->kind) {
@@ -209,8 +217,8 @@ static inline void host_needs(struct rules *r, struct call *c, int index)
         if (c->synchronous && !r->p->legacy[c->stream])
             need(c->host_needs, c->stream, r->submitted[c->stream]);
         break;
-    case COPY:
-    case STREAM_SYNC: need(c->host_needs, c->stream, r->submitted[c->stream]); break;
+    case COPY: need(c->host_needs, c->stream, r->submitted[c->stream]); break;
+    case STREAM_SYNC: sync_needs(r, c); break;
     case RECORD:
         r->event_stream[c->event] = c->stream;
         r->event_count[c->event] = r->submitted[c->stream];
