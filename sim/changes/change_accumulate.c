@@ -111,6 +111,9 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
     if (gt_count_parse(argument, "how often gradients are added up", 1, MOST_PASSES, &times, error) != 0)
         return -1;
+    if (scenario->repeated_passes > 0)
+        return gt_error_set(error, "gradients are added up already; say accumulate=%u",
+                            scenario->repeated_passes * times);
     if (gt_training_find(&p.training, scenario, error) == 0) {
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
         scenario->repeated_passes = times;

@@ -24,7 +24,8 @@ struct checking {
     struct gt_misuse_watch *watch; /* NULL: not now */
     uint32_t *race_of;             /* by buffer, the last one memory by address: the race last told; GT_NONE */
     gt_call_index *freed;          /* by buffer, the last call that gave it back; GT_NONE */
-    gt_call_index *out_again;      /* by call that gives a buffer back: the next that gives it out; GT_NONE */
+    uint32_t *first_alloc;         /* by buffer, one more: where its calls begin in `allocs` */
+    gt_call_index *allocs;         /* calls that give buffers out, by buffer, in order */
     /* The access looked at. */
     gt_op_index op;
     const struct gt_line *line;
@@ -56,29 +57,46 @@ static uint32_t *none(uint64_t count)
     return array;
 }
 
-/* The call that gave the memory back between the two accesses, of which the second is by whom it was given to next; GT_NONE. */
+/* Is the buffer given out behind call `from` and before call `until`? */
+static bool given_out(const struct checking *c, gt_buffer_index buffer, gt_call_index from, gt_call_index until)
+{
+    uint32_t low = c->first_alloc[buffer], high = c->first_alloc[buffer + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (c->allocs[middle] <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->first_alloc[buffer + 1] && c->allocs[low] < until;
+}
+
+/* The call that gave the memory back between the two accesses, to be given out to the second; GT_NONE. */
 static gt_call_index freed_between(const struct checking *c, const struct gt_memory_touch *first)
 {
     gt_call_index call = first->buffer != GT_NONE ? c->freed[first->buffer] : GT_NONE, second = c->w->ops[c->op].call;
 
-    if (call == GT_NONE || call < c->w->ops[first->op].call || call > second)
+    if (call == GT_NONE || call < c->w->ops[first->op].call || c->access->buffer == GT_NONE)
         return GT_NONE;
-    return c->access->buffer != first->buffer || c->out_again[call] < second ? call : GT_NONE;
+    return given_out(c, c->access->buffer, call, second) ? call : GT_NONE;
 }
 
-/* Malloced. */
-static gt_call_index *find_out_again(const struct gt_workload *w)
+static void find_allocs(struct checking *c)
 {
-    gt_call_index *out_again = none(w->call_count), *next = none(w->buffer_count);
+    const struct gt_workload *w = c->w;
 
-    for (gt_call_index i = w->call_count; i-- > 0;) {
+    c->first_alloc = gt_calloc(w->buffer_count + 2ull, sizeof *c->first_alloc);
+    c->allocs = gt_calloc(w->call_count + 1ull, sizeof *c->allocs);
+    for (gt_call_index i = 0; i < w->call_count; i++)
         if (w->calls[i].kind == GT_CALL_ALLOC)
-            next[w->calls[i].buffer] = i;
-        else if (w->calls[i].kind == GT_CALL_FREE)
-            out_again[i] = next[w->calls[i].buffer];
-    }
-    free(next);
-    return out_again;
+            c->first_alloc[w->calls[i].buffer + 2]++;
+    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
+        c->first_alloc[i + 2] += c->first_alloc[i + 1];
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        if (w->calls[i].kind == GT_CALL_ALLOC)
+            c->allocs[c->first_alloc[w->calls[i].buffer + 1]++] = i;
 }
 
 static void tell_race(struct checking *c, const struct gt_segment *segment, const struct gt_memory_touch *first,
@@ -203,10 +221,11 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     struct checking c = {
         .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
-        .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count), .out_again = find_out_again(w),
+        .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
     };
     /* clang-format on */
 
+    find_allocs(&c);
     if (misuses != NULL)
         c.watch = gt_misuse_new(w, c.stamps, misuses);
     gt_order_walk(order, &visitor, &c);
@@ -218,7 +237,8 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     free(c.places);
     free(c.race_of);
     free(c.freed);
-    free(c.out_again);
+    free(c.first_alloc);
+    free(c.allocs);
     return unknown_waits;
 }
 

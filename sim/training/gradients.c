@@ -46,8 +46,13 @@ static void find_gradients(struct gt_training *t, const struct gt_workload *w)
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
         gt_call_index behind = gt_range_makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
-        uint32_t step = behind != GT_NONE ? gt_training_step_of(t, behind) : GT_NONE;
+        uint32_t step;
 
+        if (!gt_range_makes_gradient(w, range))
+            continue;
+        if (behind == GT_NONE) /* before its thread's first call: behind another's */
+            behind = range->behind_call > 0 ? range->behind_call - 1 : 0;
+        step = gt_training_step_of(t, behind);
         if (step == GT_NONE)
             continue;
         add_gradient(t, &room, behind, range->gradient_bytes, i, step);

@@ -241,7 +241,7 @@ steps() {
     grep -q ' 28.0 MiB of gradients a step in 6 buckets' answer.txt
 }
 
-@test "gradients that stand before their thread's first call do not come up in copies" {
+@test "gradients that stand before their thread's first call are as many in each copy" {
     {
         program | head -n 2
         echo '{"range":"torch::autograd::AccumulateGrad","calls":0,"gradient_bytes":10485760}'
@@ -250,8 +250,13 @@ steps() {
         echo '{"call":"launch","kernel":"k","stream":"s"}'
     } > step.jsonl
     asked dp=2 accumulate=3
-    asked ddp=2 accumulate=3
-    grep -q ' 10.0 MiB of gradients a step in 1 bucket' answer.txt
+    grep -q ' 10.0 MiB of parameters' answer.txt # each call is a step
+    for passes in 1 2 3; do
+        asked ddp=2 "accumulate=$passes"
+        grep -q ' 10.0 MiB of gradients a step in 1 bucket,' answer.txt
+    done
+    run asked accumulate=2 accumulate=3
+    "$GRIDTIDE" whatif -q step.jsonl --change accumulate=2 --change accumulate=3 2>&1 | grep -q 'say accumulate=6'
 }
 
 # late RANK CHANGE...: the step's us where that rank is late by 5 ms.

@@ -180,7 +180,7 @@ static char *early_free_fix(const struct gt_workload *w, const struct gt_race *r
         text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s)", place, buffer,
                          parts->from, stream, parts->from);
     else /* what is given back in one stream and used in another again */
-        text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s) and before %s: "
+        text = gt_format("before it is freed at %s: %s.record_stream(%s), or both %s.wait_stream(%s) and, before %s, "
                          "%s.wait_stream(%s)",
                          place, buffer, parts->from, stream, parts->from, parts->second_place, parts->to, stream);
     free(place);
@@ -207,8 +207,9 @@ char *gt_check_fix_text(const struct gt_workload *w, const struct gt_race *race)
                       parts.second_place, parts.from, parts.first_place, parts.to);
     else if (w->ops[race->first].call >
              w->ops[race->second].call) /* a rank's part of a collective, asked for too late */
-        text = gt_format("ask for %s before %s, and between them %s.wait_stream(%s)", parts.first_place,
-                         parts.second_place, parts.to, parts.from);
+        text = gt_format(
+            "ask for %s, behind what its rank asks for before it, before %s, and between them %s.wait_stream(%s)",
+            parts.first_place, parts.second_place, parts.to, parts.from);
     else
         text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s behind %s that %s waits for",
                          parts.second_place, parts.to, parts.from, parts.from, parts.first_place, parts.to);
