@@ -112,15 +112,18 @@ static struct gt_workload *rebuild_joined(struct joining *j)
     return to;
 }
 
-void gt_join_ranks(struct gt_scenario *scenario)
+bool gt_join_ranks(struct gt_scenario *scenario)
 {
     struct joining joining;
+    bool found;
 
     if (gt_process_count(scenario->workload) < 2)
-        return;
+        return false;
     begin(&joining, scenario->workload);
     find_mains(&joining);
-    if (find_joined(&joining))
+    found = find_joined(&joining);
+    if (found)
         gt_scenario_replace(scenario, rebuild_joined(&joining));
     end(&joining);
+    return found;
 }

@@ -8,7 +8,7 @@
 #include "sim/rewrite/scenario.h"
 
 /* In each process that has one GPU and marks steps, the threads that make gradients ready and the one that marks steps are
- * one from now on.  Nothing changes where there is but one process. */
-void gt_join_ranks(struct gt_scenario *scenario);
+ * one from now on; are there any?  Nothing changes where there is but one process. */
+bool gt_join_ranks(struct gt_scenario *scenario);
 
 #endif

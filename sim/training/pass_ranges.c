@@ -51,8 +51,7 @@ static uint32_t pass_around(const struct held *held, const struct gt_workload *f
         pass_of(passes, count, held->gradient[index] != GT_NONE ? held->gradient[index] : range->first_call);
 
     if (pass == GT_NONE || range->kind == GT_RANGE_STEP ||
-        (held->gradient[index] == GT_NONE &&
-         gt_range_makes_gradient(from, range))) /* none: before its thread's first call */
+        (held->gradient[index] == GT_NONE && gt_range_makes_gradient(from, range))) /* of no step */
         return GT_NONE;
     return held->gradient[index] != GT_NONE || range->behind_call <= passes[pass].behind ? pass : GT_NONE;
 }

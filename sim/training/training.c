@@ -188,19 +188,21 @@ static bool has_news(const struct gt_training *t, const struct gt_workload *w)
     return t->gradient_count > 0 && t->gradients[0].range == GT_NONE;
 }
 
-void gt_training_join_threads(struct gt_scenario *scenario)
+bool gt_training_join_threads(struct gt_scenario *scenario)
 {
     const struct gt_workload *w = scenario->workload;
     gt_call_index last = GT_NONE;
     struct gt_rebuild rebuild;
     struct gt_training t;
     struct gt_error error;
+    bool found = find(&t, scenario, &error) == 0 && has_news(&t, w);
 
-    if (find(&t, scenario, &error) == 0 && has_news(&t, w)) {
+    if (found) {
         gt_rebuild_begin(&rebuild, w);
         for (gt_call_index i = 0; i < w->call_count; i++)
             gt_training_copy(&rebuild, &t, i, &last);
         gt_scenario_replace(scenario, gt_training_end(&rebuild, &t));
     }
     gt_training_free(&t);
+    return found;
 }

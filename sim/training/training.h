@@ -58,8 +58,8 @@ uint32_t gt_training_step_of(const struct gt_training *training, gt_call_index c
 gt_call_index gt_training_copy(struct gt_rebuild *rebuild, const struct gt_training *training, gt_call_index call,
                                gt_call_index *last);
 /* Where a backward pass has a thread of its own, it and the one that waits for it are one from now on; gradients that are given and were
- * not recorded have ranges from now on; else nothing changes. */
-void gt_training_join_threads(struct gt_scenario *scenario);
+ * not recorded have ranges from now on; else nothing changes, and it is false. */
+bool gt_training_join_threads(struct gt_scenario *scenario);
 /* gt_rebuild_end(): ranges of joined threads are the main thread's, too, and gradients are ready where they were. */
 struct gt_workload *gt_training_end(struct gt_rebuild *rebuild, const struct gt_training *training);
 

@@ -135,7 +135,7 @@ static int make_alike(struct gt_whatif *whatif, struct gt_error *error)
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
 {
     struct gt_grade_facts *facts = &whatif->facts;
-    const struct gt_workload *alone; /* before threads are joined */
+    bool joined;
 
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
@@ -144,12 +144,11 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)
         return -1;
     facts->baseline_us = facts->alike_us;
-    alone = whatif->baseline.workload;
-    gt_training_join_threads(&whatif->baseline);
-    gt_join_ranks(&whatif->baseline);
+    joined = gt_training_join_threads(&whatif->baseline);
+    joined |= gt_join_ranks(&whatif->baseline);
     facts->profiled =
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
-    if ((facts->profiled || whatif->baseline.workload != alone) && gt_whatif_play_baseline(whatif, error) != 0)
+    if ((facts->profiled || joined) && gt_whatif_play_baseline(whatif, error) != 0)
         return -1;
     return subject->step_us > 0 ? gt_fit_host(whatif, error) : 0;
 }
