@@ -39,17 +39,17 @@ static struct heat plan_heat(const struct gt_residency *residency)
     return heat;
 }
 
-/* The mean of SMs [first, first + count) in a column. */
-static float mean_share(const struct gt_residency *residency, size_t first, size_t count, size_t column)
+/* Percent: the mean of SMs [first, first + count) in a column. */
+static float mean_pct(const struct gt_residency *residency, size_t first, size_t count, size_t column)
 {
     float sum = 0;
 
     for (size_t row = first; row < first + count; row++)
         sum += residency->share[row * residency->columns + column];
-    return sum / (float)count;
+    return 100 * sum / (float)count;
 }
 
-/* The template draws the share as an image. */
+/* The template draws percents as an image: gnuplot is slow to work on each value. */
 static int write_heat(const struct gt_residency *residency, const struct heat *heat, const struct gt_drawing *drawing,
                       struct gt_error *error)
 {
@@ -62,10 +62,10 @@ static int write_heat(const struct gt_residency *residency, const struct heat *h
         size_t count = left < heat->merged ? left : heat->merged;
 
         for (size_t column = 0; column < residency->columns; column++) {
-            float share = mean_share(residency, first, count, column);
+            float pct = mean_pct(residency, first, count, column);
 
             for (size_t i = 0; i < heat->across; i++)
-                fwrite(&share, sizeof share, 1, out);
+                fwrite(&pct, sizeof pct, 1, out);
         }
     }
     return gt_folder_close(drawing->folder, out, error);

@@ -22,4 +22,4 @@ if (gpus == 1) {
 }
 plot 'heat.f32' binary array=(columns * across, lines) format='%float' \
     dx=(1.0 * column_step / across) dy=sms_a_line \
-    origin=(column_from + 0.5 * column_step / across, -0.5 + 0.5 * sms_a_line) using ($1 * 100) with image
+    origin=(column_from + 0.5 * column_step / across, -0.5 + 0.5 * sms_a_line) using 1 with image

@@ -13,7 +13,7 @@
 
 #include "traces/io/overwrite.h"
 
-enum { RAW_BYTES = 256 * 1024 };
+enum { RAW_BYTES = 64 * 1024 };
 
 struct format;
 

@@ -89,7 +89,7 @@ static int read_all(struct gt_recorded_process *process, struct gt_input *input,
         ssize_t got;
 
         if (process->size == room) {
-            room = room == 0 ? 1 << 20 : 2 * room;
+            room = room == 0 ? 1 << 16 : 2 * room;
             process->bytes = gt_realloc(process->bytes, room, 1);
         }
         got = gt_input_read(input, process->bytes + process->size, room - process->size, error);

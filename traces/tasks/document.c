@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 16 };
 #define MOST_BYTES (UINT64_C(1) << 31) /* offsets in a parsed text are of 32 bits */
 
 static int read_whole(struct gt_document *document, struct gt_input *input, const struct gt_import_options *options,
