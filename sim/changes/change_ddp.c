@@ -299,6 +299,7 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
                            "alone (no_sync())",
                            t->passes);
     tell_updates(scenario, t);
+    gt_passes_tell_untold(scenario, t);
     if (gt_ranges_are_compiled(scenario->workload))
         gt_scenario_assume(
             scenario, GT_TRUST_LOW,

@@ -64,6 +64,7 @@ void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t
     uint32_t *before = forward_before(t, w);
 
     t->repeated = repeated > 0 ? repeated : 1;
+    t->untold = before == NULL;
     for (uint32_t s = 0; s < t->step_count; s++) {
         struct gt_training_step *step = &t->steps[s];
         uint32_t once = step->gradients / t->repeated;
@@ -73,6 +74,14 @@ void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t
             step->passes *= passes_of(&t->gradients[step->first_gradient], once, before);
     }
     free(before);
+}
+
+void gt_passes_tell_untold(struct gt_scenario *scenario, const struct gt_training *t)
+{
+    if (t->untold)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "each recorded step is taken to go backward once: what would tell, PyTorch's operators, "
+                           "was not recorded");
 }
 
 static bool is_part(const struct gt_training *t, uint32_t step)
@@ -110,10 +119,5 @@ void gt_passes_split(struct gt_training *t, bool of_all)
         }
         parts[count++] = rest;
     }
-    for (uint32_t s = 0; s < count; s++)
-        for (uint32_t i = 0; i < parts[s].gradients; i++)
-            t->gradients[parts[s].first_gradient + i].step = s;
-    free(t->steps);
-    t->steps = parts;
-    t->step_count = count;
+    gt_training_replace_steps(t, parts, count);
 }

@@ -9,6 +9,9 @@
  * recorded.  `repeated`: the step's passes stand there so many times, which a change made (0: none did). */
 void gt_passes_find(struct gt_training *training, const struct gt_workload *workload, uint32_t repeated);
 
+/* Say so where a recorded step is taken to be one pass because nothing tells. */
+void gt_passes_tell_untold(struct gt_scenario *scenario, const struct gt_training *training);
+
 /* From now on each pass is a step of its own: of all steps, or of those that are parts of a recorded one, whose passes are hardly parts
  * of a batch; of the latter those that a change repeated are kept, but for the last. */
 void gt_passes_split(struct gt_training *training, bool of_all);

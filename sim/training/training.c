@@ -100,6 +100,16 @@ static uint32_t count_normalisations(const struct gt_training *t, const struct g
     return count / t->step_count / t->passes;
 }
 
+void gt_training_replace_steps(struct gt_training *t, struct gt_training_step *steps, uint32_t count)
+{
+    for (uint32_t s = 0; s < count; s++)
+        for (uint32_t i = 0; i < steps[s].gradients; i++)
+            t->gradients[steps[s].first_gradient + i].step = s;
+    free(t->steps);
+    t->steps = steps;
+    t->step_count = count;
+}
+
 uint32_t gt_training_last_pass(const struct gt_training_step *step)
 {
     return step->first_gradient + step->gradients - step->gradients / step->passes;

@@ -40,7 +40,11 @@ struct gt_training {
     gt_stream_index stream;  /* that the backward pass computes in */
     bool spread;             /* where gradients get ready was not recorded: evenly over the backward pass */
     bool alike;              /* how large each is was not: all the same */
+    bool untold;             /* neither was what tells passes apart: a recorded step is taken to have one */
 };
+
+/* The steps are `steps` from now on, which it takes; gradients go with theirs. */
+void gt_training_replace_steps(struct gt_training *training, struct gt_training_step *steps, uint32_t count);
 
 /* Of a step's gradients, in the order of all: the first of the last pass. */
 uint32_t gt_training_last_pass(const struct gt_training_step *step);

@@ -135,12 +135,7 @@ void gt_updates_find(struct gt_training *t, const struct gt_workload *w)
     for (uint32_t s = 0; s < t->step_count && optimisers.count > 0; s++)
         split_step(t, &t->steps[s], &optimisers, &parts, &count);
     if (parts != NULL) {
-        for (uint32_t s = 0; s < count; s++)
-            for (uint32_t i = 0; i < parts[s].gradients; i++)
-                t->gradients[parts[s].first_gradient + i].step = s;
-        free(t->steps);
-        t->steps = parts;
-        t->step_count = count;
+        gt_training_replace_steps(t, parts, count);
         find_kept(t, w, &optimisers);
     }
     free(optimisers.updates);

@@ -65,7 +65,10 @@ asked() {
     done
     # 7,023 us when nobody recorded; 9,091 where the threads go their own ways.
     jq -e '.step_us > 6321 and .step_us < 7725' bare.json
-    asked without-operators-18181 --change ddp=2 --gradients 304 | grep -q 'evenly over the backward pass'
+    asked without-operators-18181 --change ddp=2 --gradients 304 > told.json
+    grep -q 'evenly over the backward pass' told.json
+    grep -q 'is taken to go backward once' told.json
+    asked without-operators-18181 --change dp=2 --gradients 304 | grep -q 'is taken to go backward once'
     run asked without-operators-18181 --change ddp=2
     [ "$status" -eq 1 ]
     [[ "$output" == *"--gradients MIB"* ]]
