@@ -45,7 +45,8 @@ struct ddp {
     gt_stream_index stream; /* of collectives */
     struct bucket *buckets; /* of a step; events serve every step */
     uint32_t bucket_count, bucket_room;
-    uint64_t bytes; /* in the bucket that is filled */
+    uint64_t bytes;     /* in the bucket that is filled, */
+    uint32_t row_first; /* of buckets of a model, of which the first is this one */
     struct reduced {
         uint32_t of, buckets; /* of a recorded step */
         uint64_t bytes;
@@ -225,12 +226,15 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
         }
         if (*next == first)
             *bucket = 0;
+        if (*next == first || *next == first + step->through)
+            ddp->row_first = *bucket;
         if (ddp->bytes == 0)
             bucket_at(ddp, *bucket)->gradients = 0;
         multiply(ddp, gradient->bytes);
         ddp->bytes += gradient->bytes;
         ddp->buckets[*bucket].gradients++;
-        if (last || ddp->bytes >= (*bucket == 0 ? ddp->first_bytes : ddp->bucket_bytes)) {
+        if (last || *next + 1 == first + step->through ||
+            ddp->bytes >= (*bucket == ddp->row_first ? ddp->first_bytes : ddp->bucket_bytes)) {
             count_bucket(ddp, step->of, ddp->bytes);
             reduce(ddp, &ddp->buckets[(*bucket)++]);
         }
@@ -265,16 +269,21 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
 
 static void tell_updates(struct gt_scenario *scenario, const struct gt_training *t)
 {
-    bool parted = false, kept = false;
+    bool parted = false, through = false, kept = false;
 
     for (uint32_t i = 0; i < t->step_count; i++) {
         parted |= i > 0 && t->steps[i].of == t->steps[i - 1].of;
+        through |= t->steps[i].through > 0;
         kept |= t->steps[i].kept;
     }
     if (parted)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "optimisers step several times in a recorded step: ranks reduce behind each backward pass");
+    if (through)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "a backward pass that goes through another model reduces that one's gradients, too, in "
+                           "buckets of their own");
     if (kept)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,

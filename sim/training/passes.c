@@ -59,6 +59,26 @@ static uint32_t passes_of(const struct gt_gradient *gradients, uint32_t count, c
     return count / one;
 }
 
+/* The longest pass of another part of the recorded step that this step's begin with. */
+static uint32_t find_through(const struct gt_training *t, uint32_t s)
+{
+    const struct gt_training_step *step = &t->steps[s];
+    const struct gt_gradient *gradients = &t->gradients[step->first_gradient];
+    uint32_t first = s, longest = 0;
+
+    while (first > 0 && t->steps[first - 1].of == step->of)
+        first--;
+    for (uint32_t i = first; i < t->step_count && t->steps[i].of == step->of; i++) {
+        const struct gt_training_step *other = &t->steps[i];
+        uint32_t count = other->gradients / other->passes;
+
+        if (count > longest && count < step->gradients / step->passes && gradients->bytes > 0 &&
+            alike(gradients, &t->gradients[other->first_gradient], count))
+            longest = count;
+    }
+    return longest;
+}
+
 void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t repeated)
 {
     uint32_t *before = forward_before(t, w);
@@ -73,6 +93,8 @@ void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t
         if (before != NULL && step->passes == t->repeated && once > 0)
             step->passes *= passes_of(&t->gradients[step->first_gradient], once, before);
     }
+    for (uint32_t s = 0; s < t->step_count; s++)
+        t->steps[s].through = find_through(t, s);
     free(before);
 }
 

@@ -6,7 +6,9 @@
 
 /* Tell passes apart: between the gradients of two of them the forward pass goes on, which calls what no node of a backward pass
  * does, and all of them make the same gradients.  Sets each step's `passes`; 1 where that is not so, or operators were not
- * recorded.  `repeated`: the step's passes stand there so many times, which a change made (0: none did). */
+ * recorded.  Also `through`: where a part of a recorded step begins with all gradients of another part's pass, those are of that one's
+ * model (a generator is trained through its discriminator).  `repeated`: the step's passes stand there so many times, which a
+ * change made (0: none did). */
 void gt_passes_find(struct gt_training *training, const struct gt_workload *workload, uint32_t repeated);
 
 /* Say so where a recorded step is taken to be one pass because nothing tells. */

@@ -21,6 +21,7 @@ struct gt_training_step {
     gt_call_index first, behind; /* its calls, of all threads of the process */
     uint32_t first_gradient, gradients;
     uint32_t passes; /* forward and backward, each of as many gradients, which are added up (sim/training/passes.h) */
+    uint32_t through; /* so many of a pass's first gradients are another model's, through which these come; 0 */
     uint32_t
         of; /* the step that was recorded, of which an optimiser's step may have parted it (sim/training/updates.h) */
     bool kept; /* gradients are kept for a later step, with whose they are added up */

@@ -45,6 +45,8 @@ asked() {
     # 448.4 MiB of the critic's in 7 buckets three times, 65.0 of the generator's in 2 behind the third: bucket_bytes.
     asked adversarial-44017 --change ddp=2 | jq -r '.changes[0].assumptions[]' > answer.txt
     grep -q ' 1410.1 MiB of gradients a step in 23 buckets' answer.txt
+    # Small ones: two of the discriminator's own in each pass, and in the generator's two of its own.
+    asked adversarial-82203 --change ddp=2 | grep -q ' 34.4 MiB of gradients a step in 8 buckets'
     grep -q 'optimisers step several times in a recorded step' answer.txt
 }
 
