@@ -124,3 +124,71 @@ ET
     run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace names.json -o x.jsonl
     [[ "$output" == *"names.json: is of another run than the profile, or of another part of it"*"the same name"* ]]
 }
+
+# written NAME COUNT PERCENT: so many races in a program that was written by hand, and of so many per cent it is known what they read and
+# write.
+written()
+{
+    both "written/$1"
+    found=$("$GRIDTIDE" check -q "written/$1.jsonl" --format json | jq -r '"\(.races | length) \(.covered_pct)"')
+    [ "$found" = "$2 $3" ] || { echo "$1: $found"; return 1; }
+}
+
+@test "memory is given out in the stream in which it always was, whatever its thread does next" {
+    mkdir written
+    # torch.empty() in the default stream of memory that it had before, written in a side stream that does not wait.
+    written empty-elsewhere 1 100
+    # torch.empty() in a side stream, whose next operation is the default stream's: that does not come after the side stream's.
+    written empty-alone 1 100
+}
+
+@test "record_stream is for one life of a buffer, and for streams that used it" {
+    mkdir written
+    written recorded-before 1 100 # the memory's first tensor alone was recorded
+    written read-back 1 100       # item() asks no stream for anything behind its copy
+}
+
+@test "a tensor in a block of the allocator that is larger has its address" {
+    mkdir written
+    written whole-block 0 100 # 12,000,000 bytes in 12 MiB: given out again behind record_stream
+}
+
+@test "an operator that waits inside reads again behind that, and writes no result that it does not have yet" {
+    mkdir written
+    written waits-inside 1 80 # nonzero() counts, waits, and reads its input again; what its copy of the count reads nobody says
+    written result-later 0 80 # the result gets memory that was freed, behind the count
+}
+
+@test "a batch norm in training writes its running mean, though its schema does not say so" {
+    mkdir written
+    written batch-norm 1 100
+}
+
+@test "a wait that held still when the default stream was done does not make a stream a blocking one" {
+    mkdir written
+    written waited-before 1 100
+}
+
+@test "execution traces of older PyTorch: flat nodes are read, views without strides may reach further" {
+    mkdir written
+    written flat 1 100
+    written no-strides 0 50 # a column of a matrix, of which two bytes are certain, and a row
+    "$GRIDTIDE" check -q written/no-strides.jsonl --format json | jq -e '(.possible | length) == 1 and .verdict != "no races"'
+}
+
+@test "of a list that the observer cut off nothing is known" {
+    mkdir written
+    for items in 4096 4097; do
+        cp "$DATA/written/whole-block.kineto.json.gz" k.json.gz
+        zcat "$DATA/written/whole-block.et.json.gz" | python3 -c "
+import json, sys
+trace = json.load(sys.stdin)
+node = next(n for n in trace['nodes'] if n['name'] == 'aten::mul')
+for side in node['inputs'].values():
+    side[0] = [side[0]] * $items
+json.dump(trace, sys.stdout)" > et.json
+        "$GRIDTIDE" import kineto k.json.gz --execution-trace et.json -o "$items.jsonl" -q
+    done
+    "$GRIDTIDE" check -q 4096.jsonl --format json | jq -e '.covered_pct == 100'
+    "$GRIDTIDE" check -q 4097.jsonl --format json | jq -e '.covered_pct < 100'
+}

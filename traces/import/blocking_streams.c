@@ -25,7 +25,8 @@ static const gt_time_ps prompt_ps = 20 * MICROSECOND_PS;     /* what waited star
 struct seen {
     gt_time_ps free_ps;      /* the latest end of its operations so far */
     uint32_t last_op;        /* the one that ends then; GT_NONE: none yet */
-    uint32_t last_wait;      /* call that made it wait for an event; GT_NONE */
+    uint32_t last_call;      /* that asked it for an operation, */
+    uint32_t last_wait;      /* and that made it wait for an event; GT_NONE */
     bool waited, overlapped; /* as a blocking stream does; as only a non-blocking one can */
 };
 
@@ -59,7 +60,15 @@ static bool share_resource(const struct search *search, const struct gt_op *firs
 
 static bool is_after(uint32_t wait, uint32_t call)
 {
-    return wait != GT_NONE && wait > call;
+    return wait != GT_NONE && (call == GT_NONE || wait > call);
+}
+
+/* Can a wait for an event have kept the stream's operation from starting: one that was asked for behind what the other stream
+ * did last, or one that held still, behind the stream's own last operation? */
+static bool may_have_waited(const struct search *search, const struct seen *mine, const struct gt_op *last)
+{
+    return is_after(mine->last_wait, last->call) || is_after(mine->last_wait, mine->last_call) ||
+           is_after(search->wait_anywhere, last->call) || is_after(search->wait_anywhere, mine->last_call);
 }
 
 /* `op`, of stream `own`, against what stream `other` has done: whether it waited for that stream. */
@@ -81,8 +90,7 @@ static void look_at_pair(struct search *search, const struct gt_op *op, uint32_t
     if (mine->last_op != GT_NONE && mine->free_ps > ready_ps)
         ready_ps = mine->free_ps;
     if (ready_ps + latency_ps < theirs->free_ps && op->start_ps < theirs->free_ps + prompt_ps &&
-        !is_after(mine->last_wait, last->call) && !is_after(search->wait_anywhere, last->call) &&
-        !share_resource(search, last, op))
+        !may_have_waited(search, mine, last) && !share_resource(search, last, op))
         judged->waited = true;
 }
 
@@ -107,6 +115,8 @@ static void take_op(struct search *search, uint32_t number)
         if (is_pair(&workload->streams[op->stream], &workload->streams[other]))
             look_at_pair(search, op, op->stream, other);
     }
+    if (!inferred)
+        mine->last_call = op->call;
     if (!inferred && (mine->last_op == GT_NONE || op->start_ps + op->duration_ps >= mine->free_ps)) {
         mine->free_ps = op->start_ps + op->duration_ps;
         mine->last_op = number;
@@ -135,7 +145,7 @@ void gt_import_find_blocking(struct gt_workload *workload, uint32_t sms)
     search->sms = sms;
     search->wait_anywhere = GT_NONE;
     for (uint32_t i = 0; i < workload->stream_count; i++)
-        search->seen[i].last_op = search->seen[i].last_wait = GT_NONE;
+        search->seen[i].last_op = search->seen[i].last_call = search->seen[i].last_wait = GT_NONE;
     for (uint32_t i = 0; i < workload->call_count; i++) {
         const struct gt_call *call = &workload->calls[i];
 

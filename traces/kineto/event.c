@@ -111,8 +111,8 @@ static int read_shape(struct kineto *kineto, const int64_t from[3], const char *
         if (from[i] == -1 || from[i] == 0) {
             gt_import_warn(kineto->import.workload, "launch-shapes-unknown", 1);
             to[i] = 1;
-        } else if (check_range(from[i], what, error) != 0) {
-            return -1;
+        } else if (from[i] < 0 || from[i] > INT32_MAX) {
+            return gt_error_set(error, "%s %lld is out of range", what, (long long)from[i]);
         } else {
             to[i] = (uint32_t)from[i];
         }

@@ -18,7 +18,11 @@ uint64_t kineto_hash(const char *text, size_t length)
     return hash;
 }
 
-enum { CHUNK_BYTES = 1 << 16 };
+enum {
+    CHUNK_BYTES = 1 << 16,
+    MOST_OF_A_LIST =
+        4096 /* kMaxNumElements of PyTorch: one more is written where there are more, and no further ones */
+};
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 
 struct text {
@@ -131,7 +135,8 @@ static bool is_tensor(const struct gt_json_token *value)
     return true;
 }
 
-static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_t hull, bool writes, bool output)
+static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_t hull, bool strided, bool writes,
+                       bool output)
 {
     struct et_tensor tensor = { .gpu = gpu_of(&value[6]), .writes = writes, .output = output };
     uint64_t offset, elements, bytes;
@@ -140,7 +145,8 @@ static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_
         !number(&value[4], &elements) || !number(&value[5], &bytes) || elements == 0 || bytes == 0)
         return;
     if (hull == 0)
-        hull = elements;
+        hull = elements; /* the least */
+    tensor.open = !strided && elements > 1;
     if (__builtin_mul_overflow(offset, bytes, &tensor.from) || __builtin_mul_overflow(hull, bytes, &tensor.to) ||
         __builtin_add_overflow(tensor.from, tensor.to, &tensor.to) || tensor.to > INT64_MAX)
         return;
@@ -156,7 +162,7 @@ static void add_value(struct et *et, const struct gt_json_token *value, const st
     const struct gt_json_token *stride_at = is_array(strides) ? strides + 1 : NULL;
 
     if (is_tensor(value)) {
-        add_tensor(et, value, elements_of(shape, strides), writes, output);
+        add_tensor(et, value, elements_of(shape, strides), is_array(strides), writes, output);
         return;
     }
     for (const struct gt_json_token *item = next_of(value, &at); item != NULL; item = next_of(value, &at))
@@ -166,28 +172,75 @@ static void add_value(struct et *et, const struct gt_json_token *value, const st
 struct schema {
     const char *text;
     size_t length;
+    bool updates_statistics; /* which it does not say: arguments 3 and 4 */
 };
 
-/* Inputs, or outputs, of a node. */
-static void add_values(struct et *et, const struct gt_json_token *side, const struct schema *schema, bool output)
+/* Inputs, or outputs, of a node: what they are, their shapes and strides.  Nodes of schema 1.0.1 are flat. */
+struct side {
+    const struct gt_json_token *values, *shapes, *strides;
+};
+
+static struct side side_of(const struct gt_json_token *node, bool output)
 {
-    const struct gt_json_token *values = member(side, "values"), *shapes = member(side, "shapes");
-    const struct gt_json_token *strides = member(side, "strides"), *at, *shape_at, *stride_at;
+    const struct gt_json_token *side = member(node, output ? "outputs" : "inputs");
+
+    if (is_array(side))
+        return (struct side){ side, member(node, output ? "output_shapes" : "input_shapes"), NULL };
+    return (struct side){ member(side, "values"), member(side, "shapes"), member(side, "strides") };
+}
+
+/* Batch norms change means and variances that they are given, arguments 3 and 4, in training, argument 5, and their schemas do
+ * not say it (aten/src/ATen/native/native_functions.yaml). */
+static bool updates_statistics(const struct gt_json_token *name, const struct gt_json_token *values)
+{
+    static const char *const operators[] = { "aten::batch_norm", "aten::_batch_norm_impl_index",
+                                             "aten::native_batch_norm", "aten::cudnn_batch_norm",
+                                             "aten::miopen_batch_norm" };
+    const struct gt_json_token *at = is_array(values) ? values + 1 : NULL, *training = NULL;
+    bool is_one = false;
+
+    for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
+        is_one |= name->length == strlen(operators[i]) && memcmp(name->text, operators[i], name->length) == 0;
+    for (int i = 0; i < 6 && is_one && at != NULL; i++)
+        training = next_of(values, &at);
+    return training != NULL && training->type == GT_JSON_TRUE;
+}
+
+/* Of long lists the observer writes the beginning. */
+static bool is_cut(const struct gt_json_token *value)
+{
+    const struct gt_json_token *at = value + 1;
+    uint32_t items = 0;
+
+    while (!is_tensor(value) && next_of(value, &at) != NULL)
+        items++;
+    return items > MOST_OF_A_LIST;
+}
+
+/* False where not all tensors were written down. */
+static bool add_values(struct et *et, struct side side, const struct schema *schema, bool output)
+{
+    const struct gt_json_token *values = side.values, *shapes = side.shapes, *strides = side.strides;
+    const struct gt_json_token *at, *shape_at, *stride_at;
     uint32_t place = 0;
+    bool whole = true;
 
     if (!is_array(values))
-        return;
+        return true;
     at = values + 1;
     shape_at = is_array(shapes) ? shapes + 1 : NULL;
     stride_at = is_array(strides) ? strides + 1 : NULL;
     for (const struct gt_json_token *value = next_of(values, &at); value != NULL; value = next_of(values, &at)) {
         const struct gt_json_token *shape = next_of(shapes, &shape_at), *stride = next_of(strides, &stride_at);
-        bool writes = output || et_schema_writes(schema->text, schema->length, place);
+        bool writes = output || et_schema_writes(schema->text, schema->length, place) ||
+                      (schema->updates_statistics && (place == 3 || place == 4));
 
+        whole &= !is_cut(value);
         if (!output || et_schema_makes(schema->text, schema->length, place))
             add_value(et, value, shape, stride, writes, output);
         place++;
     }
+    return whole;
 }
 
 /* The value of a node's attribute; NULL. */
@@ -196,7 +249,7 @@ static const struct gt_json_token *attribute(const struct gt_json_token *node, c
     const struct gt_json_token *attributes = member(node, "attrs"), *at;
 
     if (!is_array(attributes))
-        return NULL;
+        return member(node, name);
     at = attributes + 1;
     for (const struct gt_json_token *item = next_of(attributes, &at); item != NULL; item = next_of(attributes, &at)) {
         const struct gt_json_token *key = member(item, "name");
@@ -212,19 +265,20 @@ static void add_node(struct et *et, const struct gt_json_token *object)
     static const char record_stream[] = "aten::record_stream";
     const struct gt_json_token *name = member(object, "name"), *text = attribute(object, "op_schema");
     struct et_node node = { .first = et->tensor_count };
-    struct schema schema = { "", 0 };
+    struct side inputs = side_of(object, false);
+    struct schema schema = { "", 0, false };
 
     if (name == NULL || !number(attribute(object, "rf_id"), &node.function) || node.function == 0)
         return;
     if (text != NULL && text->type == GT_JSON_STRING && text->length > 0) {
-        schema = (struct schema){ text->text, text->length };
-        node.known = true;
+        schema = (struct schema){ text->text, text->length, updates_statistics(name, inputs.values) };
+        node.known = node.has_schema = true;
     }
     node.name = kineto_hash(name->text, name->length);
     node.records_stream =
         name->length == sizeof record_stream - 1 && memcmp(name->text, record_stream, name->length) == 0;
-    add_values(et, member(object, "inputs"), &schema, false);
-    add_values(et, member(object, "outputs"), &schema, true);
+    node.known &= add_values(et, inputs, &schema, false);
+    node.known &= add_values(et, side_of(object, true), &schema, true);
     node.count = et->tensor_count - node.first;
     gt_array_grow(et->nodes, et->node_count, et->node_room);
     et->nodes[et->node_count++] = node;

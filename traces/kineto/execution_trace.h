@@ -1,9 +1,9 @@
 /* execution_trace.h - what operators read and wrote, as PyTorch's ExecutionTraceObserver has it.
  *
- * Its JSON (schema 1.0.x and 1.1.x-chakra; torch/csrc/profiler/standalone/execution_trace_observer.cpp) lists nodes: inputs
- * and outputs, of which a tensor is [tensor, storage, offset, elements, bytes an element, device], beside them shapes and,
- * since 1.1, strides; the operator's schema, whose "(a!)" marks what is written; and the number of the record function,
- * which the profiler's events have too.  A storage's number stands for the address of its data.
+ * Its JSON (torch/csrc/profiler/standalone/execution_trace_observer.cpp; schemas 1.0.1, whose nodes are flat, and 1.0.2-chakra to
+ * 1.1.x-chakra) lists nodes: inputs and outputs, of which a tensor is [tensor, storage, offset, elements, bytes an element,
+ * device], beside them shapes and, since 1.1.1, strides; the operator's schema, whose "(a!)" marks what is written; and the
+ * number of the record function, which the profiler's events have too.  A storage's number stands for the address of its data.
  */
 #ifndef GRIDTIDE_TRACES_KINETO_EXECUTION_TRACE_H
 #define GRIDTIDE_TRACES_KINETO_EXECUTION_TRACE_H
@@ -20,13 +20,15 @@ struct et_tensor {
     uint64_t from, to; /* bytes; `to` is the first one behind */
     int64_t gpu;       /* -1: the host */
     bool writes, output;
+    bool open; /* its strides were not written: it may reach further, as far as its storage does */
 };
 
 struct et_node {
     uint64_t function;     /* number of the record function */
     uint64_t name;         /* the operator's, hashed (kineto_hash()) */
     uint32_t first, count; /* its tensors */
-    bool known;            /* it has a schema, which says what is written */
+    bool known;            /* it has a schema, which says what is written, and all its tensors were written down */
+    bool has_schema;       /* it is an operator, not what only has a name */
     bool records_stream;   /* Tensor.record_stream() */
 };
 

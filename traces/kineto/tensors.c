@@ -67,7 +67,7 @@ gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage)
     return storage->buffer;
 }
 
-/* How large storages are, and which are recorded to be used in other streams. */
+/* Where storages are, and how large. */
 static void find_storages(struct tensor_join *join)
 {
     for (uint32_t i = 0; i < join->et.node_count; i++) {
@@ -79,7 +79,6 @@ static void find_storages(struct tensor_join *join)
 
             storage->gpu = tensor->gpu;
             storage->bytes = tensor->to > storage->bytes ? tensor->to : storage->bytes;
-            storage->recorded |= node->records_stream;
         }
     }
 }
@@ -143,62 +142,6 @@ int kineto_tensors_begin(struct kineto_tensors *tensors, struct gt_import *impor
     make_buffers(tensors, import);
     kineto_add_allocations(tensors, import);
     return 0;
-}
-
-static void give(struct gt_workload *w, struct gt_op *op, const struct et_tensor *tensor, gt_buffer_index buffer,
-                 bool writes)
-{
-    struct gt_buffer_access access = {
-        .offset = tensor->from, .bytes = tensor->to - tensor->from, .buffer = buffer, .writes = writes
-    };
-
-    if (op->accesses == UINT16_MAX)
-        return;
-    if (op->accesses == 0)
-        op->first_access = w->access_count;
-    gt_array_grow(w->accesses, w->access_count, w->access_room);
-    w->accesses[w->access_count++] = access;
-    op->accesses++;
-}
-
-/* Of an operator's kernels the first takes its inputs; the others go on with what it made.  They are in one stream with
- * nothing between them, so that this orders them with others as if each took all. */
-static void give_op(struct kineto_tensors *tensors, struct gt_workload *w, struct gt_op *op,
-                    const struct et_node *node, bool first)
-{
-    bool writes = false;
-
-    for (uint32_t i = node->first; i < node->first + node->count; i++)
-        writes |= tensors->join->et.tensors[i].writes;
-    for (uint32_t i = node->first; i < node->first + node->count; i++) {
-        const struct et_tensor *tensor = &tensors->join->et.tensors[i];
-        const struct storage *storage = kineto_storage(tensors->join, tensor->storage);
-
-        /* What a kernel takes from the host are numbers, which go with the launch. */
-        if ((tensor->gpu < 0 && op->kind != GT_OP_COPY) || storage->buffer == GT_NONE)
-            continue;
-        if (first || tensor->writes || !writes)
-            give(w, op, tensor, storage->buffer, tensor->writes);
-    }
-}
-
-void kineto_tensors_give(struct kineto_tensors *tensors, struct gt_workload *w)
-{
-    uint32_t last = 0;
-    uint64_t unknown = 0;
-
-    for (gt_op_index i = 0; i < w->op_count; i++) {
-        struct gt_op *op = &w->ops[i];
-        const struct gt_call *call = &w->calls[op->call];
-        const struct et_node *node = call->ops == 1 ? kineto_node(tensors, call->external) : NULL;
-
-        if (node == NULL || !node->known)
-            unknown++;
-        else
-            give_op(tensors, w, op, node, call->external != last);
-        last = call->external;
-    }
-    gt_import_warn(w, "accesses-unknown", unknown);
 }
 
 void kineto_tensors_free(struct kineto_tensors *tensors)

@@ -17,6 +17,7 @@ struct kineto_function {
 /* "[memory]": the allocator gave memory out, or (bytes below 0) got it back. */
 struct kineto_memory {
     int64_t time_ns, bytes;
+    int64_t operator_end_ns; /* of the operator around it; INT64_MIN: none; known once all is read */
     uint64_t process, thread, address;
 };
 

@@ -15,7 +15,6 @@ struct storage {
     uint64_t address; /* GT_ADDRESS_NONE: not known */
     int64_t gpu;      /* -1: the host's */
     gt_buffer_index buffer;
-    bool recorded; /* Tensor.record_stream() was called for it */
     UT_hash_handle hh;
 };
 
@@ -30,9 +29,9 @@ gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage)
 /* The node of the operator with that External id; NULL. */
 const struct et_node *kineto_node(const struct kineto_tensors *tensors, uint32_t external);
 
-/* tensors_memory.c: where storages lie, by what the allocator gave out while an operator made them; calls of the
- * allocator. */
+/* tensors_memory.c: where storages lie, by what the allocator gave out while an operator made them. */
 void kineto_find_addresses(struct kineto_tensors *tensors);
+/* tensors_allocator.c: calls of the allocator, where those are known. */
 void kineto_add_allocations(struct kineto_tensors *tensors, struct gt_import *import);
 
 #endif
