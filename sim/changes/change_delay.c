@@ -29,6 +29,7 @@ struct delay {
     gt_gpu_index gpu;
     gt_time_ps delay_ps;
     bool on_gpu;
+    bool of_kernel;     /* `before` is one, not a range */
     const char *before; /* NULL: a step's begin */
     uint32_t *process;  /* by thread */
     struct gt_thread_calls threads;
@@ -202,8 +203,10 @@ static void take_calls(struct delay *d)
         const struct gt_call *call = &d->w->calls[i];
         struct step *step = is_on_gpu(d, call) ? step_of(d, i) : NULL;
 
-        if (step != NULL && step->late == GT_NONE && fits(d, &d->w->ops[call->first_op]))
-            step->late = i;
+        if (step == NULL || step->late != GT_NONE || !fits(d, &d->w->ops[call->first_op]))
+            continue;
+        step->late = i;
+        d->of_kernel |= d->before != NULL;
     }
 }
 
@@ -255,6 +258,13 @@ static void find_places(struct delay *d)
         d->places += d->steps[i].late != GT_NONE;
 }
 
+/* A GPU is late where the host comes to a range: before what it does there until its first call.  Before a kernel it is late when
+ * the host has come to its launch, and nowhere before a thread has begun. */
+static bool is_behind_work(const struct delay *d, gt_call_index call)
+{
+    return d->of_kernel || d->threads.calls[d->threads.first[d->w->calls[call].thread]] == call;
+}
+
 static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_call_index next)
 {
     static const char name[] = "delay";
@@ -270,6 +280,8 @@ static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_ca
     struct gt_op *op;
     gt_op_index added;
 
+    if (is_behind_work(d, next))
+        rebuild->to->calls[call].before_ps += d->w->calls[next].before_ps;
     while (d->w->calls[next].ops == 0 || d->w->calls[next].thread != thread)
         next++;
     rebuild->to->calls[call].stream = d->w->ops[d->w->calls[next].first_op].stream;
@@ -294,6 +306,7 @@ static void compute(const struct delay *d, struct gt_rebuild *rebuild, gt_call_i
 static struct gt_workload *rebuild_late(const struct delay *d)
 {
     struct gt_rebuild rebuild;
+    gt_call_index copied;
     uint32_t step = 0;
 
     gt_rebuild_begin(&rebuild, d->w);
@@ -302,7 +315,9 @@ static struct gt_workload *rebuild_late(const struct delay *d)
             step++;
         if (step < d->step_count && d->steps[step].late == i)
             (d->on_gpu ? wait_on_gpu : compute)(d, &rebuild, i);
-        gt_rebuild_copy(&rebuild, i);
+        copied = gt_rebuild_copy(&rebuild, i);
+        if (d->on_gpu && step < d->step_count && d->steps[step].late == i && is_behind_work(d, i))
+            rebuild.to->calls[copied].before_ps -= d->w->calls[i].before_ps;
     }
     return gt_rebuild_end(&rebuild);
 }

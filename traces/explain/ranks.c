@@ -234,7 +234,8 @@ static void for_meetings(const struct gt_loaded_run *t, take_fn *take, void *use
     for (uint32_t i = 0, behind; i < kernels && t->gpu_count > 1; i = behind) {
         for (behind = i + 1; behind < kernels && together(t, sorted[i], sorted[behind]); behind++)
             ;
-        if (behind - i > 1 && gpu_of(t, sorted[i]) != gpu_of(t, sorted[behind - 1]))
+        /* A broadcast's root may be done before others are, who then meet nobody; so may a message's sender. */
+        if (known || (behind - i > 1 && gpu_of(t, sorted[i]) != gpu_of(t, sorted[behind - 1])))
             take_parts(t, &sorted[i], behind - i, known, longest_ps, take, user);
     }
     free(sorted);

@@ -24,6 +24,13 @@ uint32_t *gt_import_sorted(struct gt_import_finish *finish, uint32_t count,
 /* Two operations' indexes, by start. */
 int gt_import_compare_ops(const void *left, const void *right, void *finish);
 
+/* Two calls' indexes, by thread and start, the outer of two first. */
+int gt_import_compare_within_threads(const void *left, const void *right, void *finish);
+
+/* infer_calls.c: calls of the operations that have none, by threads[stream]; operations that are joined have theirs by now, and nested
+ * calls are dropped. */
+void gt_import_infer_calls(struct gt_import_finish *finish, uint32_t *threads);
+
 /* join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
 void gt_import_join(struct gt_import_finish *finish);
 

@@ -43,7 +43,7 @@ static int compare_keys(const void *left, const void *right, void *user)
     return 0;
 }
 
-static int compare_within_threads(const void *left, const void *right, void *user)
+int gt_import_compare_within_threads(const void *left, const void *right, void *user)
 {
     const struct gt_import_finish *finish = user;
     const struct gt_import_call *a = &finish->import->calls[*(const uint32_t *)left];
@@ -120,7 +120,7 @@ static void give_targets(struct gt_import_finish *finish)
 static void drop_nested(struct gt_import_finish *finish)
 {
     struct gt_import *import = finish->import;
-    uint32_t *order = gt_import_sorted(finish, import->call_count, compare_within_threads);
+    uint32_t *order = gt_import_sorted(finish, import->call_count, gt_import_compare_within_threads);
     uint32_t outer = GT_NONE;
     uint64_t cut = 0;
 
@@ -169,61 +169,6 @@ static void pseudo_thread(struct gt_import *import, uint32_t *threads, uint32_t 
     }
 }
 
-static int compare_within_streams(const void *left, const void *right, void *user)
-{
-    const struct gt_import_finish *finish = user;
-    const struct gt_import_op *a = &finish->import->ops[*(const uint32_t *)left];
-    const struct gt_import_op *b = &finish->import->ops[*(const uint32_t *)right];
-
-    GT_ORDER(a->stream, b->stream);
-    return gt_import_compare_ops(left, right, user);
-}
-
-/* Make up the calls of operations without: at the operation's start, but before the calls of all
- * that its stream ran later.  (A recording begun while the host was far ahead holds launches whose
- * kernels had to wait for those of launches that it does not hold.) */
-static void infer_calls(struct gt_import_finish *finish, uint32_t *threads)
-{
-    struct gt_import *import = finish->import;
-    uint32_t *order = gt_import_sorted(finish, import->op_count, compare_within_streams);
-    uint32_t first = import->call_count, last;
-    int64_t before_ns = INT64_MAX;
-
-    for (uint32_t i = import->op_count; i-- > 0;) {
-        struct gt_import_op *op = &import->ops[order[i]];
-        struct gt_import_call *added;
-
-        if (i + 1 == import->op_count || import->ops[order[i + 1]].stream != op->stream)
-            before_ns = INT64_MAX;
-        if (op->call != GT_NONE) {
-            if (import->calls[op->call].start_ns - 1 < before_ns)
-                before_ns = import->calls[op->call].start_ns - 1;
-            continue;
-        }
-        if (op->start_ns < before_ns)
-            before_ns = op->start_ns;
-        added = gt_import_add_call(import);
-        added->start_ns = added->end_ns = before_ns;
-        added->thread = threads[op->stream];
-        added->kind = gt_call_kind_of_op[op->kind];
-        added->flags = GT_CALL_INFERRED;
-        op->call = import->call_count - 1;
-    }
-    /* They were added from the last to the first; calls at the same time stay as they stand. */
-    last = import->call_count - 1;
-    for (uint32_t i = 0; i < import->op_count; i++) {
-        if (import->ops[i].call >= first)
-            import->ops[i].call = first + (last - import->ops[i].call);
-    }
-    for (uint32_t i = first, j = last; i < j; i++, j--) {
-        struct gt_import_call swapped = import->calls[i];
-
-        import->calls[i] = import->calls[j];
-        import->calls[j] = swapped;
-    }
-    free(order);
-}
-
 /* Join every operation to its call, made up where there is none. */
 static void give_calls(struct gt_import_finish *finish)
 {
@@ -245,7 +190,7 @@ static void give_calls(struct gt_import_finish *finish)
         }
     }
     if (missing > 0)
-        infer_calls(finish, threads);
+        gt_import_infer_calls(finish, threads);
     free(threads);
     gt_import_warn(import->workload, "calls-missing", missing);
 }

@@ -7,16 +7,12 @@
 #include "sim/base/sort.h"
 #include "traces/kineto/internal.h"
 
-static enum gt_collective_kind kind_of(const struct kineto_event *event, const char *kernel)
+/* By its own arguments. */
+static enum gt_collective_kind kind_of(const struct kineto_event *event)
 {
     const struct kineto_text *name = kineto_text(event, KINETO_COLLECTIVE);
-    enum gt_collective_kind kind = GT_COLLECTIVE_NONE;
 
-    if (strncmp(kernel, "nccl", 4) != 0) /* memory copies of a collective have its arguments, too */
-        return GT_COLLECTIVE_NONE;
-    if (name->length > 0)
-        kind = gt_collective_of_name(name->bytes, name->length);
-    return kind != GT_COLLECTIVE_NONE ? kind : gt_collective_of_kernel(kernel);
+    return name->length > 0 ? gt_collective_of_name(name->bytes, name->length) : GT_COLLECTIVE_NONE;
 }
 
 /* Groups of one name may have other ranks elsewhere in the job: both tell them apart. */
@@ -70,12 +66,14 @@ static void describe(struct kineto *kineto, struct gt_collective_note *note)
 
 void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name)
 {
-    enum gt_collective_kind kind = kind_of(&kineto->event, name);
+    enum gt_collective_kind kind = kind_of(&kineto->event);
     struct gt_collective_notes *notes = &kineto->import.collectives;
 
-    /* A group of one rank has nobody to wait for. */
-    if (kind == GT_COLLECTIVE_NONE || positive(&kineto->event, KINETO_GROUP_SIZE) == 1)
+    /* Memory copies of a collective have its arguments, too; a group of one rank has nobody to wait for. */
+    if (strncmp(name, "nccl", 4) != 0 || positive(&kineto->event, KINETO_GROUP_SIZE) == 1)
         return;
+    if (kind == GT_COLLECTIVE_NONE)
+        kind = gt_collective_of_kernel(name); /* of what messages are for, its operator may tell */
     describe(kineto, gt_collective_notes_add(notes, op, kind));
     gt_array_grow(kineto->externals, notes->count - 1, kineto->external_room);
     kineto->externals[notes->count - 1] = kineto_external(&kineto->event);
@@ -89,7 +87,7 @@ void kineto_announce_collective(struct kineto *kineto)
     if (kineto_external(event) == 0 || kineto_text(event, KINETO_COLLECTIVE)->length == 0 ||
         event->name.length != sizeof name - 1 || memcmp(event->name.bytes, name, sizeof name - 1) != 0)
         return;
-    describe(kineto, gt_collective_notes_add(&kineto->announced, kineto_external(event), GT_COLLECTIVE_NONE));
+    describe(kineto, gt_collective_notes_add(&kineto->announced, kineto_external(event), kind_of(event)));
 }
 
 static int by_op(const void *left, const void *right)
@@ -110,6 +108,8 @@ static void give(const struct gt_collective_notes *announced, uint32_t external,
     found = bsearch(&key, announced->notes, announced->count, sizeof key, by_op);
     if (found == NULL)
         return;
+    if (note->kind == GT_COLLECTIVE_NONE)
+        note->kind = found->kind;
     note->bytes = found->bytes;
     note->sequence = found->sequence;
     note->group = found->group;
@@ -117,13 +117,25 @@ static void give(const struct gt_collective_notes *announced, uint32_t external,
     note->datatype = found->datatype;
 }
 
+/* Messages of which nobody tells what they are for. */
+static void drop_unknown(struct gt_collective_notes *notes)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < notes->count; i++)
+        if (notes->notes[i].kind != GT_COLLECTIVE_NONE)
+            notes->notes[kept++] = notes->notes[i];
+    notes->count = kept;
+}
+
 void kineto_give_announced(struct kineto *kineto)
 {
     struct gt_collective_notes *notes = &kineto->import.collectives;
 
-    if (kineto->announced.count == 0 || kineto->several_processes) /* whose numbers may be the same */
-        return;
-    qsort(kineto->announced.notes, kineto->announced.count, sizeof *kineto->announced.notes, by_op);
-    for (uint32_t i = 0; i < notes->count; i++)
-        give(&kineto->announced, kineto->externals[i], &notes->notes[i]);
+    if (kineto->announced.count > 0 && !kineto->several_processes) { /* whose numbers may be the same */
+        qsort(kineto->announced.notes, kineto->announced.count, sizeof *kineto->announced.notes, by_op);
+        for (uint32_t i = 0; i < notes->count; i++)
+            give(&kineto->announced, kineto->externals[i], &notes->notes[i]);
+    }
+    drop_unknown(notes);
 }
