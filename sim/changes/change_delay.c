@@ -20,6 +20,7 @@ static const double longest_us = 1e9;
 struct step {
     gt_call_index first, behind;
     gt_call_index late; /* the rank is late before this one; GT_NONE */
+    bool of_kernel;     /* that is there because of its kernel, not of a range */
 };
 
 struct delay {
@@ -29,7 +30,6 @@ struct delay {
     gt_gpu_index gpu;
     gt_time_ps delay_ps;
     bool on_gpu;
-    bool of_kernel;     /* `before` is one, not a range */
     const char *before; /* NULL: a step's begin */
     uint32_t *process;  /* by thread */
     struct gt_thread_calls threads;
@@ -206,7 +206,7 @@ static void take_calls(struct delay *d)
         if (step == NULL || step->late != GT_NONE || !fits(d, &d->w->ops[call->first_op]))
             continue;
         step->late = i;
-        d->of_kernel |= d->before != NULL;
+        step->of_kernel = d->before != NULL;
     }
 }
 
@@ -224,7 +224,7 @@ static bool *find_processes(const struct delay *d)
 static void add_step(struct delay *d, gt_call_index first, gt_call_index behind)
 {
     gt_array_grow(d->steps, d->step_count, d->step_room);
-    d->steps[d->step_count++] = (struct step){ first, behind, GT_NONE };
+    d->steps[d->step_count++] = (struct step){ .first = first, .behind = behind, .late = GT_NONE };
 }
 
 /* Those that the first thread of the rank's process that marks steps does; where none does, all is one. */
@@ -260,14 +260,17 @@ static void find_places(struct delay *d)
 
 /* A GPU is late where the host comes to a range: before what it does there until its first call.  Before a kernel it is late when
  * the host has come to its launch, and nowhere before a thread has begun. */
-static bool is_behind_work(const struct delay *d, gt_call_index call)
+static bool is_behind_work(const struct delay *d, const struct step *step)
 {
-    return d->of_kernel || d->threads.calls[d->threads.first[d->w->calls[call].thread]] == call;
+    gt_call_index call = step->late;
+
+    return step->of_kernel || d->threads.calls[d->threads.first[d->w->calls[call].thread]] == call;
 }
 
-static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_call_index next)
+static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, const struct step *step)
 {
     static const char name[] = "delay";
+    gt_call_index next = step->late;
     gt_thread_index thread = d->w->calls[next].thread;
     struct gt_kernel kernel = {
         .grid = { 1, 1, 1 },
@@ -280,7 +283,7 @@ static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_ca
     struct gt_op *op;
     gt_op_index added;
 
-    if (is_behind_work(d, next))
+    if (is_behind_work(d, step))
         rebuild->to->calls[call].before_ps += d->w->calls[next].before_ps;
     while (d->w->calls[next].ops == 0 || d->w->calls[next].thread != thread)
         next++;
@@ -295,9 +298,9 @@ static void wait_on_gpu(const struct delay *d, struct gt_rebuild *rebuild, gt_ca
     op->duration_ps = d->delay_ps;
 }
 
-static void compute(const struct delay *d, struct gt_rebuild *rebuild, gt_call_index next)
+static void compute(const struct delay *d, struct gt_rebuild *rebuild, const struct step *step)
 {
-    gt_call_index call = gt_rebuild_insert(rebuild, GT_CALL_HOST_WORK, d->w->calls[next].thread);
+    gt_call_index call = gt_rebuild_insert(rebuild, GT_CALL_HOST_WORK, d->w->calls[step->late].thread);
 
     rebuild->to->calls[call].duration_ps = d->delay_ps;
     rebuild->to->calls[call].first_op = rebuild->to->op_count;
@@ -308,15 +311,17 @@ static struct gt_workload *rebuild_late(const struct delay *d)
     struct gt_rebuild rebuild;
     gt_call_index copied;
     uint32_t step = 0;
+    bool late;
 
     gt_rebuild_begin(&rebuild, d->w);
     for (gt_call_index i = 0; i < d->w->call_count; i++) {
         while (step < d->step_count && d->steps[step].behind <= i)
             step++;
-        if (step < d->step_count && d->steps[step].late == i)
-            (d->on_gpu ? wait_on_gpu : compute)(d, &rebuild, i);
+        late = step < d->step_count && d->steps[step].late == i;
+        if (late)
+            (d->on_gpu ? wait_on_gpu : compute)(d, &rebuild, &d->steps[step]);
         copied = gt_rebuild_copy(&rebuild, i);
-        if (d->on_gpu && step < d->step_count && d->steps[step].late == i && is_behind_work(d, i))
+        if (late && d->on_gpu && is_behind_work(d, &d->steps[step]))
             rebuild.to->calls[copied].before_ps -= d->w->calls[i].before_ps;
     }
     return gt_rebuild_end(&rebuild);

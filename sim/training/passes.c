@@ -59,16 +59,19 @@ static uint32_t passes_of(const struct gt_gradient *gradients, uint32_t count, c
     return count / one;
 }
 
-/* The longest pass of another part of the recorded step that this step's begin with. */
+enum { PARTS_BESIDE = 16, FEWEST_ALIKE = 2 };
+
+/* The longest pass of another part of the recorded step, one nearby, that this step's begin with.  One gradient of the same size, a
+ * bias's say, tells nothing. */
 static uint32_t find_through(const struct gt_training *t, uint32_t s)
 {
     const struct gt_training_step *step = &t->steps[s];
     const struct gt_gradient *gradients = &t->gradients[step->first_gradient];
-    uint32_t first = s, longest = 0;
+    uint32_t first = s, longest = FEWEST_ALIKE - 1;
 
-    while (first > 0 && t->steps[first - 1].of == step->of)
+    while (first > 0 && s - first < PARTS_BESIDE && t->steps[first - 1].of == step->of)
         first--;
-    for (uint32_t i = first; i < t->step_count && t->steps[i].of == step->of; i++) {
+    for (uint32_t i = first; i < t->step_count && i <= s + PARTS_BESIDE && t->steps[i].of == step->of; i++) {
         const struct gt_training_step *other = &t->steps[i];
         uint32_t count = other->gradients / other->passes;
 
@@ -76,7 +79,7 @@ static uint32_t find_through(const struct gt_training *t, uint32_t s)
             alike(gradients, &t->gradients[other->first_gradient], count))
             longest = count;
     }
-    return longest;
+    return longest >= FEWEST_ALIKE ? longest : 0;
 }
 
 void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t repeated)

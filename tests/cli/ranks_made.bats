@@ -18,6 +18,11 @@ off() {
     [ "$(off queued | jq '. < 0.5')" = true ]
 }
 
+@test "calls that were lost within a recording are where their operations begin" {
+    # An event is recorded in the stream at 500 us; four kernels from 1,000 us on have no calls, which came behind it by their numbers.
+    [ "$(off lost-calls | jq '. < 0.1')" = true ]
+}
+
 @test "messages are what their operator says: an all-to-all of PyTorch 2.1 and 2.2" {
     [ "$(off announced | jq '. < 0.1')" = true ]
     "$GRIDTIDE" explain -f json announced.db | jq -e '.ranks | length == 2 and all(.[]; .collectives == 4)'

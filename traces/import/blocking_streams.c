@@ -64,7 +64,7 @@ static bool is_after(uint32_t wait, uint32_t call)
 }
 
 /* Can a wait for an event have kept the stream's operation from starting: one that was asked for behind what the other stream
- * did last, or one that held still, behind the stream's own last operation? */
+ * did last, or one behind the stream's own last operation, which may have held the stream since before? */
 static bool may_have_waited(const struct search *search, const struct seen *mine, const struct gt_op *last)
 {
     return is_after(mine->last_wait, last->call) || is_after(mine->last_wait, mine->last_call) ||

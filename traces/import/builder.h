@@ -140,8 +140,8 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
  *    and, where it knows no better (GT_CALL_OTHER, GT_NONE), their kind, stream, event and executable graph; one that
  *    begins within another and ends after it cuts the other's end ("overlapping-calls");
  *  - an operation whose call is not there gets one: GT_CALL_INFERRED, duration 0, at the
- *    operation's start (or before the calls of what its stream ran later), on a pseudo-thread of
- *    its stream ("calls-missing");
+ *    operation's start (or before the calls of what its stream ran later; where it was asked for before the recording,
+ *    before waits and records of its stream, too), on a pseudo-thread of its stream ("calls-missing");
  *  - a call's kind follows its operations: launches, copies and memsets without any become
  *    GT_CALL_OTHER, a call with several kernels GT_CALL_GRAPH_LAUNCH;
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted

@@ -58,7 +58,8 @@ static void add_unknown_marks(struct gt_import_finish *finish, const uint32_t *c
 
         if (i > 0 && import->calls[by_thread[i - 1]].thread != call->thread)
             unknown_ns = INT64_MAX;
-        if (is_mark(call) && call->stream == GT_NONE && call->start_ns < unknown_ns)
+        if (is_mark(call) && call->stream == GT_NONE && finish->into[by_thread[i]] == GT_NONE &&
+            call->start_ns < unknown_ns)
             unknown_ns = call->start_ns;
         if (stream == GT_NONE)
             continue;
@@ -86,8 +87,27 @@ static uint32_t *first_called(const struct gt_import_finish *finish, const uint3
 
 /* Make up the calls of operations without: at the operation's start, but before the calls of all
  * that its stream ran later.  (A recording begun while the host was far ahead holds launches whose
- * kernels had to wait for those of launches that it does not hold.)  What a stream ran before the first operation of which the
- * recording has the call was asked for before the recording, and so before all that it has of the stream: waits and records too. */
+ * kernels had to wait for those of launches that it does not hold.)  What was asked for before the recording began comes
+ * before all that the recording has of the stream: waits and records, too. */
+/* Was the operation asked for before all calls of its process that were recorded?  CUPTI's numbers rise. */
+static bool is_before_recording(const struct gt_import_finish *finish, const struct gt_import_op *op)
+{
+    uint32_t low = 0, high = finish->keyed;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (finish->import->calls[finish->by_key[middle]].process < op->process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return op->correlation != GT_NO_CORRELATION && low < finish->keyed &&
+           finish->import->calls[finish->by_key[low]].process == op->process &&
+           finish->import->calls[finish->by_key[low]].correlation != GT_NO_CORRELATION &&
+           op->correlation < finish->import->calls[finish->by_key[low]].correlation;
+}
+
 void gt_import_infer_calls(struct gt_import_finish *finish, uint32_t *threads)
 {
     struct gt_import *import = finish->import;
@@ -107,7 +127,7 @@ void gt_import_infer_calls(struct gt_import_finish *finish, uint32_t *threads)
                 before_ns = import->calls[op->call].start_ns - 1;
             continue;
         }
-        if (called[op->stream] != GT_NONE && i < called[op->stream] && marks[op->stream] - 1 < before_ns)
+        if (marks[op->stream] - 1 < before_ns && is_before_recording(finish, op))
             before_ns = marks[op->stream] - 1;
         if (op->start_ns < before_ns)
             before_ns = op->start_ns;

@@ -135,8 +135,7 @@ static bool is_tensor(const struct gt_json_token *value)
     return true;
 }
 
-static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_t hull, bool strided, bool writes,
-                       bool output)
+static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_t hull, bool writes, bool output)
 {
     struct et_tensor tensor = { .gpu = gpu_of(&value[6]), .writes = writes, .output = output };
     uint64_t offset, elements, bytes;
@@ -144,9 +143,10 @@ static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_
     if (tensor.gpu < -1 || !number(&value[2], &tensor.storage) || !number(&value[3], &offset) ||
         !number(&value[4], &elements) || !number(&value[5], &bytes) || elements == 0 || bytes == 0)
         return;
+    tensor.open = hull == 0 && elements > 1;
+    tensor.element_bytes = bytes;
     if (hull == 0)
-        hull = elements; /* the least */
-    tensor.open = !strided && elements > 1;
+        hull = elements;
     if (__builtin_mul_overflow(offset, bytes, &tensor.from) || __builtin_mul_overflow(hull, bytes, &tensor.to) ||
         __builtin_add_overflow(tensor.from, tensor.to, &tensor.to) || tensor.to > INT64_MAX)
         return;
@@ -162,7 +162,7 @@ static void add_value(struct et *et, const struct gt_json_token *value, const st
     const struct gt_json_token *stride_at = is_array(strides) ? strides + 1 : NULL;
 
     if (is_tensor(value)) {
-        add_tensor(et, value, elements_of(shape, strides), is_array(strides), writes, output);
+        add_tensor(et, value, elements_of(shape, strides), writes, output);
         return;
     }
     for (const struct gt_json_token *item = next_of(value, &at); item != NULL; item = next_of(value, &at))
@@ -172,7 +172,7 @@ static void add_value(struct et *et, const struct gt_json_token *value, const st
 struct schema {
     const char *text;
     size_t length;
-    bool updates_statistics; /* which it does not say: arguments 3 and 4 */
+    int mean; /* it changes this argument and the next one, which it does not say; -1: it does not */
 };
 
 /* Inputs, or outputs, of a node: what they are, their shapes and strides.  Nodes of schema 1.0.1 are flat. */
@@ -189,21 +189,36 @@ static struct side side_of(const struct gt_json_token *node, bool output)
     return (struct side){ member(side, "values"), member(side, "shapes"), member(side, "strides") };
 }
 
-/* Batch norms change means and variances that they are given, arguments 3 and 4, in training, argument 5, and their schemas do
- * not say it (aten/src/ATen/native/native_functions.yaml). */
-static bool updates_statistics(const struct gt_json_token *name, const struct gt_json_token *values)
+/* Batch norms change means and variances that they are given, two arguments from `mean` on, if argument `training` is true (-1: in
+ * any case), and their schemas do not say it (aten/src/ATen/native/native_functions.yaml). */
+struct statistics {
+    const char *name;
+    int mean, training;
+};
+
+static int changed_mean(const struct gt_json_token *name, const struct gt_json_token *values)
 {
-    static const char *const operators[] = { "aten::batch_norm", "aten::_batch_norm_impl_index",
-                                             "aten::native_batch_norm", "aten::cudnn_batch_norm",
-                                             "aten::miopen_batch_norm" };
+    static const struct statistics operators[] = {
+        { "aten::batch_norm", 3, 5 },
+        { "aten::_batch_norm_impl_index", 3, 5 },
+        { "aten::native_batch_norm", 3, 5 },
+        { "aten::cudnn_batch_norm", 3, 5 },
+        { "aten::miopen_batch_norm", 3, 5 },
+        { "aten::batch_norm_gather_stats", 3, -1 },
+        { "aten::batch_norm_gather_stats_with_counts", 3, -1 },
+        { "aten::batch_norm_update_stats", 1, -1 },
+    };
     const struct gt_json_token *at = is_array(values) ? values + 1 : NULL, *training = NULL;
-    bool is_one = false;
+    const struct statistics *found = NULL;
 
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++)
-        is_one |= name->length == strlen(operators[i]) && memcmp(name->text, operators[i], name->length) == 0;
-    for (int i = 0; i < 6 && is_one && at != NULL; i++)
+        if (name->length == strlen(operators[i].name) && memcmp(name->text, operators[i].name, name->length) == 0)
+            found = &operators[i];
+    if (found == NULL || found->training < 0)
+        return found != NULL ? found->mean : -1;
+    for (int i = 0; i <= found->training && at != NULL; i++)
         training = next_of(values, &at);
-    return training != NULL && training->type == GT_JSON_TRUE;
+    return training != NULL && training->type == GT_JSON_TRUE ? found->mean : -1;
 }
 
 /* Of long lists the observer writes the beginning. */
@@ -233,7 +248,7 @@ static bool add_values(struct et *et, struct side side, const struct schema *sch
     for (const struct gt_json_token *value = next_of(values, &at); value != NULL; value = next_of(values, &at)) {
         const struct gt_json_token *shape = next_of(shapes, &shape_at), *stride = next_of(strides, &stride_at);
         bool writes = output || et_schema_writes(schema->text, schema->length, place) ||
-                      (schema->updates_statistics && (place == 3 || place == 4));
+                      (schema->mean >= 0 && (place == (uint32_t)schema->mean || place == (uint32_t)schema->mean + 1));
 
         whole &= !is_cut(value);
         if (!output || et_schema_makes(schema->text, schema->length, place))
@@ -266,13 +281,14 @@ static void add_node(struct et *et, const struct gt_json_token *object)
     const struct gt_json_token *name = member(object, "name"), *text = attribute(object, "op_schema");
     struct et_node node = { .first = et->tensor_count };
     struct side inputs = side_of(object, false);
-    struct schema schema = { "", 0, false };
+    struct schema schema = { "", 0, -1 };
 
     if (name == NULL || !number(attribute(object, "rf_id"), &node.function) || node.function == 0)
         return;
     if (text != NULL && text->type == GT_JSON_STRING && text->length > 0) {
-        schema = (struct schema){ text->text, text->length, updates_statistics(name, inputs.values) };
-        node.known = node.has_schema = true;
+        schema = (struct schema){ text->text, text->length, changed_mean(name, inputs.values) };
+        node.known = true;
+        node.in_one_stream = name->length < 6 || memcmp(name->text, "c10d::", 6) != 0;
     }
     node.name = kineto_hash(name->text, name->length);
     node.records_stream =

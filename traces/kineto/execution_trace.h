@@ -17,10 +17,11 @@
 /* A part of a storage that an operator reads or writes: all bytes between the first and the last. */
 struct et_tensor {
     uint64_t storage;
-    uint64_t from, to; /* bytes; `to` is the first one behind */
+    uint64_t from, to; /* bytes; `to` is the first one behind, if it lies in a row */
     int64_t gpu;       /* -1: the host */
     bool writes, output;
-    bool open; /* its strides were not written: it may reach further, as far as its storage does */
+    bool open; /* its strides were not written: where it has more than the first element is not known */
+    uint64_t element_bytes;
 };
 
 struct et_node {
@@ -28,8 +29,9 @@ struct et_node {
     uint64_t name;         /* the operator's, hashed (kineto_hash()) */
     uint32_t first, count; /* its tensors */
     bool known;            /* it has a schema, which says what is written, and all its tensors were written down */
-    bool has_schema;       /* it is an operator, not what only has a name */
-    bool records_stream;   /* Tensor.record_stream() */
+    bool
+        in_one_stream; /* it is an operator, not what only has a name, and no collective's, whose kernel is in another stream */
+    bool records_stream; /* Tensor.record_stream() */
 };
 
 struct et {

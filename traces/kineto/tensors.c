@@ -67,6 +67,15 @@ gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage)
     return storage->buffer;
 }
 
+/* Has a tensor all of what was made at its storage's address? */
+static bool is_whole(const struct storage *storage, const struct et_tensor *tensor)
+{
+    for (uint32_t i = 0; i < storage->whole_count && tensor->from == 0; i++)
+        if (storage->wholes[i] == tensor->to)
+            return true;
+    return false;
+}
+
 /* Where storages are, and how large. */
 static void find_storages(struct tensor_join *join)
 {
@@ -79,7 +88,21 @@ static void find_storages(struct tensor_join *join)
 
             storage->gpu = tensor->gpu;
             storage->bytes = tensor->to > storage->bytes ? tensor->to : storage->bytes;
+            if (tensor->output && tensor->from == 0 && storage->whole_count < WHOLES && !is_whole(storage, tensor))
+                storage->wholes[storage->whole_count++] = tensor->to;
         }
+    }
+}
+
+/* What has all of a storage has it in a row. */
+static void close_wholes(struct tensor_join *join)
+{
+    for (uint32_t i = 0; i < join->et.tensor_count; i++) {
+        struct et_tensor *tensor = &join->et.tensors[i];
+
+        const struct storage *storage = kineto_storage(join, tensor->storage);
+
+        tensor->open &= !is_whole(storage, tensor) && (tensor->from > 0 || tensor->to < storage->bytes);
     }
 }
 
@@ -136,6 +159,7 @@ int kineto_tensors_begin(struct kineto_tensors *tensors, struct gt_import *impor
     if (et_read(&tensors->join->et, path, error) != 0 || check_same_run(tensors, path, error) != 0)
         return -1;
     find_storages(tensors->join);
+    close_wholes(tensors->join);
     kineto_find_addresses(tensors);
     if (tensors->function_count > 0)
         qsort(tensors->functions, tensors->function_count, sizeof *tensors->functions, compare_externals);

@@ -112,10 +112,22 @@ static void find_askings(struct allocator *a)
     free(ops);
 }
 
+/* cudaFree(), and what gives back segments that can grow. */
+static bool gives_back(const struct gt_import *import, const struct gt_import_call *call)
+{
+    static const char *const names[] = { "cudaFree", "cuMemFree_v2", "cuMemFree", "cuMemUnmap", "cuMemRelease" };
+    const char *name = call->name != GT_NONE ? gt_name_text(import->workload, call->name) : "";
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void find_returns(struct allocator *a)
 {
     for (uint32_t i = 0; i < a->import->call_count; i++) {
-        if (a->import->calls[i].kind != GT_CALL_FREE)
+        if (!gives_back(a->import, &a->import->calls[i]))
             continue;
         gt_array_grow(a->returned_ns, a->returned_count, a->returned_room);
         a->returned_ns[a->returned_count++] = a->import->calls[i].start_ns;
@@ -188,21 +200,70 @@ static bool was_recorded(const struct allocator *a, uint64_t storage, int64_t fr
     return low < a->record_count && a->records[low].storage == storage && a->records[low].start_ns <= until_ns;
 }
 
-/* The stream that memory is given out in.  The operator that it is given to says it, by what it asks for; else the address, which
- * was given out before; else what its thread asks for next. */
-static void find_stream(const struct allocator *a, struct place *place, const struct kineto_memory *memory,
-                        uint32_t thread)
+/* What its thread asks for next, on the GPU of the memory; NULL: nothing. */
+static const struct asking *next_asking(const struct allocator *a, const struct place *place,
+                                        const struct kineto_memory *memory)
 {
+    const struct gt_workload *w = a->import->workload;
+    uint32_t thread = gt_import_thread(a->import, memory->process, memory->process, memory->thread);
     const struct asking key = { .start_ns = memory->time_ns, .thread = thread };
     uint32_t next = first_from(a, a->askings, &key, compare_askings);
-    const struct asking *asking =
-        next < a->asking_count && a->askings[next].thread == thread ? &a->askings[next] : NULL;
-    bool told = asking != NULL && asking->start_ns <= memory->operator_end_ns;
+
+    while (next < a->asking_count && a->askings[next].thread == thread &&
+           w->streams[a->askings[next].stream].gpu != w->buffers[place->storage->buffer].gpu)
+        next++;
+    return next < a->asking_count && a->askings[next].thread == thread ? &a->askings[next] : NULL;
+}
+
+/* The operator that memory is given out to says in which stream, by what it asks for. */
+static bool is_told(const struct asking *asking, const struct kineto_memory *memory)
+{
+    return asking != NULL && asking->start_ns <= memory->operator_end_ns;
+}
+
+/* By [memory] event: what is told of the same address later, before it can belong to another stream; GT_NONE. */
+static gt_stream_index *find_later(const struct allocator *a, struct place *places)
+{
+    const struct kineto_tensors *tensors = a->tensors;
+    gt_stream_index *later = gt_realloc(NULL, tensors->memory_count + 1ull, sizeof *later);
+    struct place *place;
+
+    for (uint32_t i = tensors->memory_count; i-- > 0;) {
+        const struct kineto_memory *memory = &tensors->memory[i];
+        const struct asking *asking;
+
+        later[i] = GT_NONE;
+        HASH_FIND(hh, places, &memory->address, sizeof memory->address, place);
+        if (place == NULL || memory->bytes <= 0)
+            continue;
+        if (place->stream != GT_NONE && !went_back(a, memory->time_ns, place->known_ns))
+            later[i] = place->stream;
+        asking = next_asking(a, place, memory);
+        if (!is_told(asking, memory))
+            continue;
+        place->stream = asking->stream;
+        place->known_ns = memory->time_ns;
+    }
+    for (place = places; place != NULL; place = place->hh.next)
+        place->stream = GT_NONE;
+    return later;
+}
+
+/* The stream that memory is given out in: the operator's that it is given to; else that in which the address was given out before, or is
+ * later, by an operator; else what its thread asks for next. */
+static void find_stream(const struct allocator *a, struct place *place, const struct kineto_memory *memory,
+                        gt_stream_index later)
+{
+    const struct asking *asking = next_asking(a, place, memory);
+    bool told = is_told(asking, memory);
 
     if (!told && place->stream != GT_NONE && !went_back(a, place->known_ns, memory->time_ns))
         return;
-    place->stream = asking != NULL ? asking->stream : GT_NONE;
     place->known_ns = memory->time_ns;
+    if (!told && later != GT_NONE)
+        place->stream = later;
+    else
+        place->stream = asking != NULL ? asking->stream : GT_NONE;
 }
 
 static void add_call(struct gt_import *import, const struct kineto_memory *memory, enum gt_call_kind kind,
@@ -252,11 +313,10 @@ static void add_records(struct allocator *a, const struct kineto_memory *memory,
     free(used);
 }
 
-static void give_out(struct allocator *a, const struct kineto_memory *memory, struct place *place)
+static void give_out(struct allocator *a, const struct kineto_memory *memory, struct place *place,
+                     gt_stream_index later)
 {
-    uint32_t thread = gt_import_thread(a->import, memory->process, memory->process, memory->thread);
-
-    find_stream(a, place, memory, thread);
+    find_stream(a, place, memory, later);
     place->given = place->stream != GT_NONE;
     place->given_ns = memory->time_ns;
     if (place->given)
@@ -285,10 +345,12 @@ void kineto_add_allocations(struct kineto_tensors *tensors, struct gt_import *im
 {
     struct place *places = places_of(tensors->join), *place, *next;
     struct allocator a = { .tensors = tensors, .import = import };
+    gt_stream_index *later;
 
     find_askings(&a);
     find_returns(&a);
     find_records(&a);
+    later = find_later(&a, places);
     for (uint32_t i = 0; i < tensors->memory_count; i++) {
         const struct kineto_memory *memory = &tensors->memory[i];
 
@@ -296,7 +358,7 @@ void kineto_add_allocations(struct kineto_tensors *tensors, struct gt_import *im
         if (place == NULL)
             continue;
         if (memory->bytes > 0) {
-            give_out(&a, memory, place);
+            give_out(&a, memory, place, later[i]);
         } else if (place->given) {
             add_records(&a, memory, place);
             add_call(import, memory, GT_CALL_FREE, place->storage->buffer, place->stream);
@@ -308,6 +370,7 @@ void kineto_add_allocations(struct kineto_tensors *tensors, struct gt_import *im
         HASH_DEL(places, place);
         free(place);
     }
+    free(later);
     free(a.askings);
     free(a.by_time);
     free(a.returned_ns);

@@ -38,7 +38,7 @@ static void give_access(struct gt_workload *w, struct gt_op *op, struct gt_buffe
     op->accesses++;
 }
 
-/* The tensor's part of the storage, and where its strides are not known what is behind it, maybe. */
+/* The tensor's part of the storage; where its strides are not known, its first element, and what is behind that, maybe. */
 static void give(struct gt_workload *w, struct gt_op *op, const struct et_tensor *tensor,
                  const struct storage *storage)
 {
@@ -47,11 +47,13 @@ static void give(struct gt_workload *w, struct gt_op *op, const struct et_tensor
                                        .buffer = storage->buffer,
                                        .writes = tensor->writes };
 
+    if (tensor->open)
+        access.bytes = tensor->element_bytes;
     give_access(w, op, access);
-    if (!tensor->open || tensor->to >= storage->bytes)
+    if (!tensor->open || storage->bytes <= tensor->from + tensor->element_bytes)
         return;
-    access.offset = tensor->to;
-    access.bytes = storage->bytes - tensor->to;
+    access.offset += access.bytes;
+    access.bytes = storage->bytes - access.offset;
     access.possible = true;
     give_access(w, op, access);
 }

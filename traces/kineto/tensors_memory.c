@@ -84,17 +84,18 @@ static int64_t operator_end_ns(const struct kineto_tensors *tensors, const struc
     for (uint32_t at = function_at(tensors, memory); at != GT_NONE; at = tensors->functions[at].parent) {
         const struct et_node *node = et_find(&tensors->join->et, tensors->functions[at].function);
 
-        if (node == NULL || !node->has_schema)
+        if (node == NULL || !node->in_one_stream)
             break;
         end_ns = tensors->functions[at].end_ns;
     }
     return end_ns;
 }
 
-/* The result of the node that may have got this memory: of its size, or else nearly, and of a place that is not known yet. */
-static struct storage *made_there(struct tensor_join *join, const struct et_node *node, int64_t bytes)
+/* The result of the node that may have got this memory: of its size but for `most_left`, and of a place that is not known yet. */
+static struct storage *made_there(struct tensor_join *join, const struct et_node *node, int64_t bytes,
+                                  uint64_t most_left)
 {
-    uint64_t least_left = SMALL_BYTES + 1;
+    uint64_t least_left = most_left + 1;
     struct storage *nearest = NULL;
 
     for (uint32_t i = node->first; i < node->first + node->count; i++) {
@@ -112,43 +113,59 @@ static struct storage *made_there(struct tensor_join *join, const struct et_node
     return nearest;
 }
 
-struct place {
+struct found {
     uint64_t address;
     UT_hash_handle hh;
 };
 
+static struct storage *made_at(const struct kineto_tensors *tensors, const struct kineto_memory *memory,
+                               uint64_t most_left)
+{
+    struct storage *storage = NULL;
+
+    for (uint32_t at = function_at(tensors, memory); at != GT_NONE && storage == NULL;
+         at = tensors->functions[at].parent) {
+        const struct et_node *node = et_find(&tensors->join->et, tensors->functions[at].function);
+
+        if (node != NULL)
+            storage = made_there(tensors->join, node, memory->bytes, most_left);
+    }
+    return storage;
+}
+
+/* Of memory whose address is not known: which storage is there. */
+static void find_places(struct kineto_tensors *tensors, struct found **known, uint64_t most_left)
+{
+    for (uint32_t i = 0; i < tensors->memory_count; i++) {
+        const struct kineto_memory *memory = &tensors->memory[i];
+        struct storage *storage;
+        struct found *found;
+
+        HASH_FIND(hh, *known, &memory->address, sizeof memory->address, found);
+        storage = memory->bytes > 0 && found == NULL ? made_at(tensors, memory, most_left) : NULL;
+        if (storage == NULL)
+            continue;
+        storage->address = memory->address;
+        found = gt_calloc(1, sizeof *found);
+        found->address = memory->address;
+        HASH_ADD(hh, *known, address, sizeof found->address, found);
+    }
+}
+
 void kineto_find_addresses(struct kineto_tensors *tensors)
 {
-    struct place *known = NULL, *place, *next;
+    struct found *known = NULL, *found, *next;
 
     find_parents(tensors);
     if (tensors->memory_count > 0)
         qsort(tensors->memory, tensors->memory_count, sizeof *tensors->memory, compare_memory);
-    for (uint32_t i = 0; i < tensors->memory_count; i++) {
-        struct kineto_memory *memory = &tensors->memory[i];
-        struct storage *storage = NULL;
-
-        memory->operator_end_ns = operator_end_ns(tensors, memory);
-        HASH_FIND(hh, known, &memory->address, sizeof memory->address, place);
-        if (memory->bytes <= 0 || place != NULL)
-            continue;
-        for (uint32_t at = function_at(tensors, memory); at != GT_NONE && storage == NULL;
-             at = tensors->functions[at].parent) {
-            const struct et_node *node = et_find(&tensors->join->et, tensors->functions[at].function);
-
-            if (node != NULL)
-                storage = made_there(tensors->join, node, memory->bytes);
-        }
-        if (storage == NULL)
-            continue;
-        storage->address = memory->address;
-        place = gt_calloc(1, sizeof *place);
-        place->address = memory->address;
-        HASH_ADD(hh, known, address, sizeof place->address, place);
-    }
-    HASH_ITER(hh, known, place, next)
+    for (uint32_t i = 0; i < tensors->memory_count; i++)
+        tensors->memory[i].operator_end_ns = operator_end_ns(tensors, &tensors->memory[i]);
+    find_places(tensors, &known, 0);
+    find_places(tensors, &known, SMALL_BYTES);
+    HASH_ITER(hh, known, found, next)
     {
-        HASH_DEL(known, place);
-        free(place);
+        HASH_DEL(known, found);
+        free(found);
     }
 }

@@ -8,6 +8,8 @@
 #define uthash_fatal(text) gt_no_memory("an index of tensors")
 #include <uthash.h>
 
+enum { WHOLES = 4 };
+
 /* A storage, which stands for an address. */
 struct storage {
     uint64_t number;
@@ -15,6 +17,9 @@ struct storage {
     uint64_t address; /* GT_ADDRESS_NONE: not known */
     int64_t gpu;      /* -1: the host's */
     gt_buffer_index buffer;
+    uint64_t
+        wholes[WHOLES]; /* bytes of results that were made there, of which several may have been at the address */
+    uint32_t whole_count;
     UT_hash_handle hh;
 };
 

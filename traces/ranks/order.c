@@ -6,6 +6,7 @@
  * NCCL's own.  Behind the launch of a collective, where it is known that the stream that computes waits, and no other collective of
  * that stream runs, it waits for this one: the record between is in that one's stream. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/workload/collective.h"
 #include "traces/ranks/internal.h"
@@ -51,12 +52,17 @@ static void set(struct gt_call *call, gt_stream_index stream, gt_event_index eve
     call->flags &= (uint8_t)~GT_CALL_TARGET_UNKNOWN;
 }
 
-/* The pair's record is in stream `first`, for which stream `then` waits. */
+static bool may_be(const struct gt_workload *w, gt_call_index call, gt_stream_index stream)
+{
+    return unknown(w, call) && (w->calls[call].stream == GT_NONE || w->calls[call].stream == stream);
+}
+
+/* The pair's record is in stream `first`, for which stream `then` waits; false: it cannot be. */
 static bool join(struct gt_workload *w, const struct pair *pair, gt_stream_index first, gt_stream_index then)
 {
     gt_event_index event;
 
-    if (!unknown(w, pair->record) || !unknown(w, pair->wait) || first == GT_NONE || first == then ||
+    if (first == GT_NONE || first == then || !may_be(w, pair->record, first) || !may_be(w, pair->wait, then) ||
         w->streams[first].gpu != w->streams[then].gpu)
         return false;
     event = gt_workload_add_event(w);
@@ -114,10 +120,12 @@ void gt_ranks_order(struct gt_workload *w)
     for (gt_call_index i = 0; i < w->call_count; i++) {
         const struct gt_call *call = &w->calls[i];
 
-        if (call->ops == 0)
-            note(&threads[call->thread], call, i);
-        else
+        if (call->ops > 0)
             launch(w, &threads[call->thread], call, running);
+        else if (call->kind == GT_CALL_DEVICE_SYNC)
+            memset(running, 0, w->stream_count * sizeof *running);
+        else
+            note(&threads[call->thread], call, i);
     }
     free(threads);
     free(running);
