@@ -142,6 +142,9 @@ written()
     written empty-alone 1 100
     # The first one, but for empty_cache() between, behind which the address is the side stream's.
     written cache-emptied 0 100
+    # torch.empty() in side stream 13, whose thread's next operation is the default stream's; the same address later, in an operator in 13.
+    written empty-first 0 100
+    [ "$(grep -cE '"call":"(alloc|free)".*"stream":13,' written/empty-first.jsonl)" -eq 3 ]
 }
 
 @test "record_stream is for one life of a buffer, and for streams that used it" {

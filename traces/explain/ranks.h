@@ -1,9 +1,8 @@
 /* ranks.h - collectives of a simulated run: which rank comes last, and what it was held up by.
  *
- * The parts of a collective end at once: kernels of one name on several GPUs that end at the same picosecond.  A part of a broadcast or
- * of a message that ends alone counts, and nobody is known to have waited in it.  Where the
- * store does not tell collectives from other kernels (before version 9), only those that did not begin at the same are
- * taken for one. */
+ * The parts of a collective end at once: kernels of one name on several GPUs that end at the same picosecond.  A part of a
+ * broadcast or of a message that ends alone counts, and nobody is known to have waited in it.  Where the store does not
+ * tell collectives from other kernels (before version 9), only those that did not begin at the same are taken for one. */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_RANKS_H
 #define GRIDTIDE_TRACES_EXPLAIN_RANKS_H
 

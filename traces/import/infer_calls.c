@@ -85,10 +85,6 @@ static uint32_t *first_called(const struct gt_import_finish *finish, const uint3
     return called;
 }
 
-/* Make up the calls of operations without: at the operation's start, but before the calls of all
- * that its stream ran later.  (A recording begun while the host was far ahead holds launches whose
- * kernels had to wait for those of launches that it does not hold.)  What was asked for before the recording began comes
- * before all that the recording has of the stream: waits and records, too. */
 /* Was the operation asked for before all calls of its process that were recorded?  CUPTI's numbers rise. */
 static bool is_before_recording(const struct gt_import_finish *finish, const struct gt_import_op *op)
 {
@@ -108,6 +104,10 @@ static bool is_before_recording(const struct gt_import_finish *finish, const str
            op->correlation < finish->import->calls[finish->by_key[low]].correlation;
 }
 
+/* Make up the calls of operations without: at the operation's start, but before the calls of all
+ * that its stream ran later.  (A recording begun while the host was far ahead holds launches whose
+ * kernels had to wait for those of launches that it does not hold.)  What was asked for before the recording began comes
+ * before all that the recording has of the stream: waits and records, too. */
 void gt_import_infer_calls(struct gt_import_finish *finish, uint32_t *threads)
 {
     struct gt_import *import = finish->import;

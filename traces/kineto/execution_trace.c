@@ -18,11 +18,8 @@ uint64_t kineto_hash(const char *text, size_t length)
     return hash;
 }
 
-enum {
-    CHUNK_BYTES = 1 << 16,
-    MOST_OF_A_LIST =
-        4096 /* kMaxNumElements of PyTorch: one more is written where there are more, and no further ones */
-};
+/* Of longer lists PyTorch's observer writes one item more than this (kMaxNumElements), and no further ones. */
+enum { CHUNK_BYTES = 1 << 16, MOST_OF_A_LIST = 4096 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 
 struct text {

@@ -20,7 +20,7 @@ struct et_tensor {
     uint64_t from, to; /* bytes; `to` is the first one behind, if it lies in a row */
     int64_t gpu;       /* -1: the host */
     bool writes, output;
-    bool open; /* its strides were not written: where it has more than the first element is not known */
+    bool open; /* its strides were not written: of where it is only the first element is known */
     uint64_t element_bytes;
 };
 
@@ -29,9 +29,8 @@ struct et_node {
     uint64_t name;         /* the operator's, hashed (kineto_hash()) */
     uint32_t first, count; /* its tensors */
     bool known;            /* it has a schema, which says what is written, and all its tensors were written down */
-    bool
-        in_one_stream; /* it is an operator, not what only has a name, and no collective's, whose kernel is in another stream */
-    bool records_stream; /* Tensor.record_stream() */
+    bool in_one_stream;    /* it has a schema, and is no collective's operator, whose kernel is in another stream */
+    bool records_stream;   /* Tensor.record_stream() */
 };
 
 struct et {

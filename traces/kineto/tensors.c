@@ -33,6 +33,22 @@ const struct et_node *kineto_node(const struct kineto_tensors *tensors, uint32_t
     return et_find(&tensors->join->et, tensors->functions[low].function);
 }
 
+uint32_t kineto_first_from(const void *list, uint32_t count, size_t bytes, const void *key,
+                           int (*compare)(const void *, const void *))
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (compare((const char *)list + middle * bytes, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct storage *kineto_storage(struct tensor_join *join, uint64_t number)
 {
     struct storage *storage;
@@ -99,7 +115,6 @@ static void close_wholes(struct tensor_join *join)
 {
     for (uint32_t i = 0; i < join->et.tensor_count; i++) {
         struct et_tensor *tensor = &join->et.tensors[i];
-
         const struct storage *storage = kineto_storage(join, tensor->storage);
 
         tensor->open &= !is_whole(storage, tensor) && (tensor->from > 0 || tensor->to < storage->bytes);

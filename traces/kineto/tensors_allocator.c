@@ -153,51 +153,26 @@ static void find_records(struct allocator *a)
         qsort(a->records, a->record_count, sizeof *a->records, compare_records);
 }
 
-/* The first of the askings that is not before `key`. */
-static uint32_t first_from(const struct allocator *a, const struct asking *list, const struct asking *key,
-                           int (*compare)(const void *, const void *))
+static uint32_t first_asking(const struct allocator *a, const struct asking *list, const struct asking *key,
+                             int (*compare)(const void *, const void *))
 {
-    uint32_t low = 0, high = a->asking_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare(&list[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return kineto_first_from(list, a->asking_count, sizeof *list, key, compare);
 }
 
 static bool went_back(const struct allocator *a, int64_t from_ns, int64_t until_ns)
 {
-    uint32_t low = 0, high = a->returned_count;
+    uint32_t first =
+        kineto_first_from(a->returned_ns, a->returned_count, sizeof *a->returned_ns, &from_ns, compare_returns);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (a->returned_ns[middle] < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->returned_count && a->returned_ns[low] < until_ns;
+    return first < a->returned_count && a->returned_ns[first] < until_ns;
 }
 
 static bool was_recorded(const struct allocator *a, uint64_t storage, int64_t from_ns, int64_t until_ns)
 {
-    uint32_t low = 0, high = a->record_count;
+    const struct record key = { storage, from_ns };
+    uint32_t first = kineto_first_from(a->records, a->record_count, sizeof key, &key, compare_records);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare_records(&a->records[middle], &(struct record){ storage, from_ns }) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < a->record_count && a->records[low].storage == storage && a->records[low].start_ns <= until_ns;
+    return first < a->record_count && a->records[first].storage == storage && a->records[first].start_ns <= until_ns;
 }
 
 /* What its thread asks for next, on the GPU of the memory; NULL: nothing. */
@@ -207,7 +182,7 @@ static const struct asking *next_asking(const struct allocator *a, const struct 
     const struct gt_workload *w = a->import->workload;
     uint32_t thread = gt_import_thread(a->import, memory->process, memory->process, memory->thread);
     const struct asking key = { .start_ns = memory->time_ns, .thread = thread };
-    uint32_t next = first_from(a, a->askings, &key, compare_askings);
+    uint32_t next = first_asking(a, a->askings, &key, compare_askings);
 
     while (next < a->asking_count && a->askings[next].thread == thread &&
            w->streams[a->askings[next].stream].gpu != w->buffers[place->storage->buffer].gpu)
@@ -300,7 +275,7 @@ static void add_records(struct allocator *a, const struct kineto_memory *memory,
     if (!was_recorded(a, place->storage->number, place->given_ns, memory->time_ns))
         return;
     used = gt_calloc(a->import->workload->stream_count + 1ull, sizeof *used);
-    for (uint32_t i = first_from(a, a->by_time, &key, compare_times);
+    for (uint32_t i = first_asking(a, a->by_time, &key, compare_times);
          i < a->asking_count && a->by_time[i].start_ns <= memory->time_ns; i++) {
         gt_stream_index stream = a->by_time[i].stream;
 

@@ -62,18 +62,11 @@ static void give(struct gt_workload *w, struct gt_op *op, const struct et_tensor
 static bool is_given_out_later(const struct giving *g, gt_call_index call, const struct et_node *node,
                                gt_buffer_index buffer)
 {
-    uint32_t low = 0, high = g->alloc_count;
+    const struct alloc key = { buffer, call };
+    uint32_t next = kineto_first_from(g->allocs, g->alloc_count, sizeof key, &key, compare_allocs);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare_allocs(&g->allocs[middle], &(struct alloc){ buffer, call }) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < g->alloc_count && g->allocs[low].buffer == buffer &&
-           g->allocs[low].call < g->last_calls[node - g->tensors->join->et.nodes];
+    return next < g->alloc_count && g->allocs[next].buffer == buffer &&
+           g->allocs[next].call < g->last_calls[node - g->tensors->join->et.nodes];
 }
 
 /* Of an operator's kernels the first takes its inputs, and the first behind each wait of its own; the others go on with what it

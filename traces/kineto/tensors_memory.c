@@ -1,6 +1,5 @@
 /* The profile's "[memory]" events beside the execution trace: where storages lie. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"

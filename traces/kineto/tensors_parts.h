@@ -17,8 +17,7 @@ struct storage {
     uint64_t address; /* GT_ADDRESS_NONE: not known */
     int64_t gpu;      /* -1: the host's */
     gt_buffer_index buffer;
-    uint64_t
-        wholes[WHOLES]; /* bytes of results that were made there, of which several may have been at the address */
+    uint64_t wholes[WHOLES]; /* bytes of results that were made there, one after the other */
     uint32_t whole_count;
     UT_hash_handle hh;
 };
@@ -28,6 +27,9 @@ struct tensor_join {
     struct storage *storages; /* by number */
 };
 
+/* Of a sorted list, whose items have so many bytes: the first that is not before `key`; `count`: all are. */
+uint32_t kineto_first_from(const void *list, uint32_t count, size_t bytes, const void *key,
+                           int (*compare)(const void *, const void *));
 struct storage *kineto_storage(struct tensor_join *join, uint64_t number);
 /* The buffer of a storage, in the workload from now on. */
 gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage);

@@ -88,7 +88,7 @@ static void join_before(struct gt_workload *w, const struct since *since, gt_str
 /* Behind a collective, which is the only one of its stream that nobody is known to have waited for. */
 static void join_behind(struct gt_workload *w, const struct since *since, uint32_t *running)
 {
-    for (uint32_t i = 0; i < since->count && since->collective != GT_NONE && *running == 1; i++)
+    for (uint32_t i = 0; i < since->count && *running == 1; i++)
         if (since->stream != GT_NONE && w->calls[since->pairs[i].wait].stream == since->stream)
             *running -= join(w, &since->pairs[i], since->collective, since->stream);
 }
