@@ -122,6 +122,7 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_side *subject = page->view->subject;
     struct gt_limits limits;
+    struct gt_breakdown breakdown;
     struct gt_finding *findings;
     size_t count;
 
@@ -129,7 +130,9 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
         return gt_page_kernel_limits(page, error);
     if (find_limits(page, &limits, error) != 0)
         return -1;
-    findings = gt_findings(subject->run, subject->stats->task_kernels, subject->stats->task_kernel_count, &count);
+    gt_breakdown_find(subject->run, &breakdown);
+    findings = gt_findings(subject->run, &breakdown, subject->stats->task_kernels, subject->stats->task_kernel_count,
+                           &count);
     fputs("<section id=\"why\">\n<h2>What limits it</h2>\n", page->out);
     write_bound(page, &limits);
     if (limits.operator_count > 1)
@@ -140,6 +143,7 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
     write_findings(page, subject->stats, findings, count);
     fputs("</section>\n", page->out);
     free(findings);
+    gt_breakdown_free(&breakdown);
     gt_limits_free(&limits);
     return 0;
 }

@@ -15,6 +15,7 @@
 #include "plots/data/kernel_view.h"
 #include "plots/data/units.h"
 #include "traces/names/short_name.h"
+#include "traces/names/time_text.h"
 
 static void times_are_in_the_unit_that_suits(void **state)
 {
@@ -22,8 +23,11 @@ static void times_are_in_the_unit_that_suits(void **state)
     assert_string_equal(gt_time_text(0).s, "0");
     assert_string_equal(gt_time_text(999).s, "1.00 ns");
     assert_string_equal(gt_time_text(340e6).s, "340 µs");
-    assert_string_equal(gt_time_text(1583.2e6).s, "1,583 µs");
-    assert_string_equal(gt_time_text(10e9).s, "10 ms");
+    assert_string_equal(gt_time_text(1583.2e6).s, "1.58 ms");
+    assert_string_equal(gt_time_text(10e9).s, "10.0 ms");
+    assert_string_equal(gt_time_text(999.6e6).s, "1.00 ms");
+    assert_string_equal(gt_time_text(8.2e12).s, "8.20 s");
+    assert_string_equal(gt_time_said(-12.44e6).s, "-12.4 us");
     assert_string_equal(gt_time_text(71.34e9).s, "71.3 ms");
     assert_string_equal(gt_time_text(12.5e12).s, "12.5 s");
     assert_string_equal(gt_time_text(NAN).s, "–");
