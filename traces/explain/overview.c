@@ -109,7 +109,7 @@ void gt_overview_find(const struct gt_loaded_run *run, const struct gt_stats_tas
 {
     enum gt_time_kind most;
 
-    *overview = (struct gt_overview){ .all = NULL };
+    *overview = (struct gt_overview){ .asked = predictor->predict != NULL };
     gt_breakdown_find(run, &overview->breakdown);
     most = gt_breakdown_most(&overview->breakdown);
     overview->bound_by = gt_time_kind_labels[most];
@@ -137,7 +137,7 @@ char *gt_overview_steps_text(const struct gt_overview *overview)
         return gt_format("%s, no steps marked", each.s);
     return gt_format(
         "%zu step%s of %s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s,
-        breakdown->counted < breakdown->step_count ? " (the first is left out: it began before the recording)" : "");
+        breakdown->counted < breakdown->step_count ? " (the first one is left out: it starts before the first CUDA call)" : "");
 }
 
 char *gt_overview_gain_text(const struct gt_overview_finding *finding)
@@ -157,7 +157,7 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding)
     return text;
 }
 
-char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
+char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
 {
     char *word, *text;
 
@@ -167,4 +167,10 @@ char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_find
     text = gt_format("gridtide whatif %s --change %s", word, finding->change);
     free(word);
     return text;
+}
+
+char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,
+                           const struct gt_overview_finding *finding)
+{
+    return finding->predicted || !overview->asked ? gt_finding_ask_text(run, finding->finding) : NULL;
 }

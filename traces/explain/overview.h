@@ -41,6 +41,7 @@ struct gt_overview {
     size_t count;
     struct gt_finding *all; /* everything found, most time first */
     size_t all_count;
+    bool asked;          /* somebody predicted */
     const char *why_not; /* why there are no gains, the predictor's text; NULL: nothing to say */
 };
 
@@ -56,6 +57,9 @@ char *gt_overview_steps_text(const struct gt_overview *overview);
 /* "predicted: 4.1% shorter, 14.5 s -> 13.9 s (13.8 s to 14.0 s) a step; trust medium" (malloced); NULL: nothing was. */
 char *gt_overview_gain_text(const struct gt_overview_finding *finding);
 /* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask. */
-char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
+char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
+/* The same where it is worth asking: its change gains something, or nobody has asked yet. */
+char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,
+                           const struct gt_overview_finding *finding);
 
 #endif

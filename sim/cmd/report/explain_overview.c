@@ -25,15 +25,14 @@ static void print_breakdown(FILE *out, const struct gt_breakdown *breakdown)
 static void print_finding(FILE *out, const struct gt_loaded_run *run, const struct gt_overview *overview, size_t i)
 {
     const struct gt_overview_finding *row = &overview->findings[i];
-    char *gain = gt_overview_gain_text(row), *ask = gt_overview_ask_text(run, row->finding);
-    bool asks = row->predicted || (overview->why_not != NULL && ask != NULL);
+    char *gain = gt_overview_gain_text(row), *ask = gt_overview_ask_text(run, overview, row);
 
     fprintf(out, "%zu. %s: %s\n", i + 1, row->finding->kind, row->finding->text);
     if (gain != NULL)
         fprintf(out, "   %s\n", gain);
     else if (row->finding->help[0] != '\0')
         fprintf(out, "   %s\n", row->finding->help);
-    if (asks)
+    if (ask != NULL)
         fprintf(out, "   %s\n", ask);
     free(gain);
     free(ask);
@@ -104,7 +103,7 @@ struct gt_table *gt_explain_advised_table(const struct gt_loaded_run *run, const
 
     for (size_t i = 0; i < overview->count; i++) {
         const struct gt_overview_finding *row = &overview->findings[i];
-        char *ask = row->predicted || overview->why_not != NULL ? gt_overview_ask_text(run, row->finding) : NULL;
+        char *ask = gt_overview_ask_text(run, overview, row);
 
         gt_table_text(table, row->finding->kind);
         gt_table_real(table, (double)row->finding->about_ps / 1e6, 3);

@@ -259,7 +259,7 @@ static struct gt_table *findings_table(const struct gt_loaded_run *t, const stru
     struct gt_table *table = gt_table_new("findings", columns, sizeof columns / sizeof columns[0]);
 
     for (size_t i = 0; i < count; i++) {
-        char *text = gt_overview_ask_text(t, &findings[i]);
+        char *text = gt_finding_ask_text(t, &findings[i]);
 
         gt_table_text(table, findings[i].kind);
         gt_table_real(table, us(findings[i].about_ps), 3);
