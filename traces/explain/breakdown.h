@@ -16,7 +16,8 @@
  * Behind the last operation of all it is what the thread of the last call was doing.
  *
  * A step is a range that says so (ProfilerStep#3), from its start on the host to the next one's or its own end; the last
- * one lasts until its operations have ended.  A process without steps has one, all of the run.
+ * one lasts until its operations have ended.  A process without steps has one, all of the run, unless another process has
+ * steps on the same GPU: then its operations fall into those.
  */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H
 #define GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H
@@ -68,6 +69,7 @@ struct gt_breakdown_waits {
 struct gt_breakdown {
     struct gt_breakdown_step *steps; /* by process, GPU and time */
     size_t step_count, counted;      /* counted: the following are of these */
+    size_t lane_count;               /* pairs of a process and a GPU */
     bool marked;                     /* the trace marks steps */
     gt_time_ps ps[GT_TIME_KINDS];    /* of all steps */
     gt_time_ps total_ps;             /* of all steps: the sum of the kinds */

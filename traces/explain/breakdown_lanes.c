@@ -30,6 +30,62 @@ static struct gt_lane *lane_of(const struct gt_loaded_run *t, uint32_t op, struc
     return &(*lanes)[i];
 }
 
+static bool has_steps(const struct gt_lane *lane)
+{
+    const struct gt_loaded_run *t = lane->run;
+
+    for (uint32_t i = 0; i < t->range_count; i++)
+        if (t->ranges[i].step && t->ranges[i].thread != GT_NONE && t->processes[t->ranges[i].thread] == lane->process)
+            return true;
+    return false;
+}
+
+static int by_op_start(const void *a, const void *b, void *user)
+{
+    const struct gt_loaded_op *ops = user;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    if (ops[left].start_ps != ops[right].start_ps)
+        return ops[left].start_ps < ops[right].start_ps ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+static void join(struct gt_lane *to, struct gt_lane *from)
+{
+    for (size_t i = 0; i < from->op_count; i++) {
+        gt_array_grow(to->ops, to->op_count, to->op_room);
+        to->ops[to->op_count++] = from->ops[i];
+    }
+    free(from->ops);
+    qsort_r(to->ops, to->op_count, sizeof *to->ops, by_op_start, to->run->ops);
+}
+
+/* What a process without steps has on the GPU of one with steps falls into those: operations whose call was not recorded
+ * are of a process of their own. */
+static size_t join_lanes(struct gt_lane *lanes, size_t count)
+{
+    size_t kept = 0;
+    bool *steps = gt_calloc(count + 1, sizeof *steps);
+
+    for (size_t i = 0; i < count; i++)
+        steps[i] = has_steps(&lanes[i]);
+    for (size_t i = 0; i < count; i++) {
+        size_t other = 0;
+
+        while (other < count && (!steps[other] || lanes[other].gpu != lanes[i].gpu))
+            other++;
+        if (!steps[i] && other < count) {
+            join(&lanes[other], &lanes[i]);
+            lanes[i].op_count = 0;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (lanes[i].op_count > 0)
+            lanes[kept++] = lanes[i];
+    free(steps);
+    return kept;
+}
+
 static int by_process(const void *a, const void *b)
 {
     const struct gt_lane *left = a, *right = b;
@@ -130,6 +186,32 @@ static void add_whole(struct gt_lane *lane, struct gt_breakdown *breakdown, size
     add_window(lane, breakdown, room, "", from_ps, to_ps);
 }
 
+/* From the step's start to the first call of the process in it, or behind it. */
+static gt_time_ps lead_of(const struct gt_lane *lane, const struct gt_breakdown_step *step)
+{
+    const struct gt_loaded_run *t = lane->run;
+    gt_time_ps first_ps = step->to_ps;
+
+    for (uint32_t i = 0; i < t->call_count; i++) {
+        const struct gt_loaded_call *call = &t->calls[i];
+
+        if (call->there && t->processes[call->thread] == lane->process && call->start_ps >= step->from_ps &&
+            call->start_ps < first_ps)
+            first_ps = call->start_ps;
+    }
+    return first_ps - step->from_ps;
+}
+
+/* A run begins with the first call that was recorded: what a step did before is lost, if other steps do something. */
+static void count_windows(const struct gt_lane *lane, struct gt_breakdown_step *steps)
+{
+    for (size_t i = 0; i < lane->window_count; i++)
+        steps[i].counted = true;
+    if (lane->run->part.all && lane->window_count > 1 && lead_of(lane, &steps[0]) == 0 &&
+        lead_of(lane, &steps[1]) > 0)
+        steps[0].counted = false;
+}
+
 static void find_windows(struct gt_lane *lane, struct gt_breakdown *breakdown, size_t *room)
 {
     const struct gt_loaded_run *t = lane->run;
@@ -146,12 +228,9 @@ static void find_windows(struct gt_lane *lane, struct gt_breakdown *breakdown, s
         add_steps(lane, breakdown, room, order, count);
     else
         add_whole(lane, breakdown, room);
-    for (size_t i = 0; i < lane->window_count; i++) {
-        struct gt_breakdown_step *step = &breakdown->steps[lane->first_window + i];
-
-        step->counted = step->from_ps > 0 || lane->window_count == 1;
-    }
+    count_windows(lane, &breakdown->steps[lane->first_window]);
     breakdown->marked |= count > 0;
+    breakdown->lane_count++;
     free(order);
 }
 
@@ -168,6 +247,8 @@ struct gt_lane *gt_lanes_find(const struct gt_loaded_run *t, struct gt_breakdown
         gt_array_grow(lane->ops, lane->op_count, lane->op_room);
         lane->ops[lane->op_count++] = t->by_start[i];
     }
+    if (*count > 0)
+        *count = join_lanes(lanes, *count);
     if (*count > 0)
         qsort(lanes, *count, sizeof *lanes, by_process);
     for (size_t i = 0; i < *count; i++) {

@@ -22,6 +22,15 @@ static const char *steps_named(const struct gt_finding_list *f)
     return f->breakdown->marked ? "the steps" : "the run";
 }
 
+/* Is it a program of a framework, with operators? */
+static bool has_operators(const struct gt_finding_list *f)
+{
+    for (uint32_t i = 0; i < f->t->range_count; i++)
+        if (f->t->ranges[i].kind == GT_RANGE_OPERATOR)
+            return true;
+    return false;
+}
+
 static struct gt_finding *add_part(struct gt_finding_list *f, const char *word, enum gt_time_kind kind, gt_time_ps ps,
                                    const char *help, const char *change)
 {
@@ -107,7 +116,8 @@ static void find_launches(struct gt_finding_list *f)
     if (ps == 0)
         return;
     snprintf(add_part(f, "launch-bound", GT_TIME_LAUNCH, ps,
-                      "launch fewer, larger kernels: a larger batch, torch.compile, a CUDA graph",
+                      has_operators(f) ? "launch fewer, larger kernels: a larger batch, torch.compile, a CUDA graph"
+                                       : "launch fewer, larger kernels, or all of them with one call: a CUDA graph",
                       gt_why_changes[GT_WHY_LAUNCH])
                  ->text,
              sizeof f->rows->text,

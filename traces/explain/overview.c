@@ -132,12 +132,19 @@ char *gt_overview_steps_text(const struct gt_overview *overview)
 {
     const struct gt_breakdown *breakdown = &overview->breakdown;
     struct gt_time_text each = gt_time_said((double)breakdown->total_ps / fmax(1, (double)breakdown->counted));
+    char *places = breakdown->lane_count > 1 ? gt_format(" on %zu GPUs", breakdown->lane_count) : gt_strdup(""),
+         *text;
 
     if (!breakdown->marked)
-        return gt_format("%s, no steps marked", each.s);
-    return gt_format(
-        "%zu step%s of %s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s,
-        breakdown->counted < breakdown->step_count ? " (the first one is left out: it starts before the first CUDA call)" : "");
+        text = gt_format("%s%s, no steps marked", each.s, places);
+    else
+        text =
+            gt_format("%zu step%s of %s%s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s, places,
+                      breakdown->counted < breakdown->step_count
+                          ? " (the first one is left out: it starts before the first CUDA call)"
+                          : "");
+    free(places);
+    return text;
 }
 
 char *gt_overview_gain_text(const struct gt_overview_finding *finding)
@@ -150,9 +157,10 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding)
     interval = isfinite(p->low_us) && isfinite(p->high_us)
                    ? gt_format(" (%s to %s)", gt_time_said(p->low_us * 1e6).s, gt_time_said(p->high_us * 1e6).s)
                    : gt_strdup("");
-    text = gt_format("predicted: %.1f%% shorter, %s -> %s%s a step%s; trust %s", finding->gain_pct,
+    text = gt_format("predicted: %.1f%% shorter, %s -> %s%s%s%s; trust %s", finding->gain_pct,
                      gt_time_said(p->baseline_us * 1e6).s, gt_time_said(p->predicted_us * 1e6).s, interval,
-                     p->profiler_removed ? ", without the profiler's cost" : "", p->trust);
+                     p->of_step ? " a step" : " in all", p->profiler_removed ? ", without the profiler's cost" : "",
+                     p->trust);
     free(interval);
     return text;
 }

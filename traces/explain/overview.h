@@ -9,11 +9,12 @@
 
 enum { GT_OVERVIEW_FINDINGS = 3, GT_TRUST_BYTES = 40 };
 
-/* What a change of the what-if engine would give; times are of a step, in microseconds. */
+/* What a change of the what-if engine would give, in microseconds: of a step, or of the run from first call to last end. */
 struct gt_prediction {
     double baseline_us, predicted_us;
     double low_us, high_us; /* the interval of predicted_us; NAN: none */
     char trust[GT_TRUST_BYTES];
+    bool of_step;
     bool profiler_removed; /* from both: what a profiler's recording cost */
 };
 /* Ask for a change ("pinned").  1: *prediction is filled; 0: it is not known, or the trace refuses the change. */
@@ -30,7 +31,7 @@ struct gt_overview_finding {
     const struct gt_finding *finding; /* in overview->all */
     bool predicted;                   /* its change gains at least GT_OVERVIEW_LEAST_PCT: */
     struct gt_prediction prediction;
-    double gain_pct; /* of a step; NAN where nothing was predicted */
+    double gain_pct; /* of the predicted time; NAN where nothing was predicted */
 };
 
 struct gt_overview {

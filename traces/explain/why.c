@@ -22,11 +22,11 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_SM_ROOM] = "sm-room",
 };
 const char *const gt_why_helps[GT_WHYS] = {
-    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call: a CUDA graph, torch.compile",
+    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call, a CUDA graph",
     [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
     [GT_WHY_HOST_CALL] = "move the call out of the loop, or make it from another thread",
     [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
-    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call: a CUDA graph, torch.compile",
+    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call, a CUDA graph",
     [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
     [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
                               "cudaStreamNonBlocking, or compile with --default-stream per-thread",

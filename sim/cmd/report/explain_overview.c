@@ -94,7 +94,7 @@ struct gt_table *gt_explain_advised_table(const struct gt_loaded_run *run, const
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "finding", GT_COLUMN_TEXT }, { "about_us", GT_COLUMN_TIME }, { "gain_pct", GT_COLUMN_NUMBER },
-        { "step_us", GT_COLUMN_TIME }, { "predicted_step_us", GT_COLUMN_TIME }, { "interval_low_us", GT_COLUMN_TIME },
+        { "of", GT_COLUMN_TEXT }, { "baseline_us", GT_COLUMN_TIME }, { "predicted_us", GT_COLUMN_TIME }, { "interval_low_us", GT_COLUMN_TIME },
         { "interval_high_us", GT_COLUMN_TIME }, { "trust", GT_COLUMN_TEXT }, { "what", GT_COLUMN_WIDE },
         { "help", GT_COLUMN_WIDE }, { "ask", GT_COLUMN_WIDE },
     };
@@ -108,6 +108,7 @@ struct gt_table *gt_explain_advised_table(const struct gt_loaded_run *run, const
         gt_table_text(table, row->finding->kind);
         gt_table_real(table, (double)row->finding->about_ps / 1e6, 3);
         gt_table_real(table, row->predicted ? row->gain_pct : NAN, 1);
+        gt_table_text(table, !row->predicted ? NULL : row->prediction.of_step ? "step" : "run");
         gt_table_real(table, row->predicted ? row->prediction.baseline_us : NAN, 3);
         gt_table_real(table, row->predicted ? row->prediction.predicted_us : NAN, 3);
         gt_table_real(table, row->predicted ? row->prediction.low_us : NAN, 3);

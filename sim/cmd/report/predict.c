@@ -51,11 +51,14 @@ static bool applies(const struct gt_predicting *p, const struct gt_change *chang
     return change->kind->applies == NULL && change->kind->tried == NULL;
 }
 
-/* Of a step where the baseline has several that can be told apart, else of all. */
+/* Of a step where something marks steps: one that only repetition tells of may be another one after the change. */
 static void take(const struct gt_whatif *whatif, const struct gt_answer *answer, struct gt_prediction *prediction)
 {
-    prediction->baseline_us = whatif->step_us;
-    prediction->predicted_us = answer->step_us;
+    const struct gt_steps *steps = &whatif->facts.steps;
+
+    prediction->of_step = steps->count > 1 && steps->by < GT_STEPS_REPEATED;
+    prediction->baseline_us = prediction->of_step ? whatif->step_us : whatif->facts.baseline_us;
+    prediction->predicted_us = prediction->of_step ? answer->step_us : answer->predicted_us;
     prediction->profiler_removed = whatif->facts.profiled;
     snprintf(prediction->trust, sizeof prediction->trust, "%s", gt_scenario_trust_text(&answer->scenario));
 }
