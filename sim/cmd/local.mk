@@ -9,7 +9,7 @@ gridtide_SOURCES = \
     sim/cmd/input/inquiry.h sim/cmd/input/options.c sim/cmd/input/options.h sim/cmd/input/parse.c \
     sim/cmd/input/profiles.c sim/cmd/input/profiles.h sim/cmd/input/recordings.c sim/cmd/input/recordings.h \
     sim/cmd/input/run_input.c sim/cmd/input/run_input.h sim/cmd/input/run_kernels.c sim/cmd/input/run_kernels.h \
-    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h \
+    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h sim/cmd/input/with_run.c sim/cmd/input/with_run.h \
     sim/cmd/print/fold.c sim/cmd/print/fold.h sim/cmd/print/json.c sim/cmd/print/json.h sim/cmd/print/judged.c \
     sim/cmd/print/judged.h sim/cmd/print/kernel_tables.c sim/cmd/print/kernel_tables.h sim/cmd/print/progress.c \
     sim/cmd/print/progress.h sim/cmd/print/table.c sim/cmd/print/table.h sim/cmd/print/table_parts.h \

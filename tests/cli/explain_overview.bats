@@ -162,3 +162,18 @@ several_traces() {
     jq -e '.findings[] | select(.finding == "synchronisation") | .what | test("after 4 waits .*cudaStreamSynchronize in aten::")' explain.json
     jq -e '.gaps[0] | .cause == "data-loading" and (.held_by | test("DataLoader"))' explain.json
 }
+
+@test "a trace is simulated first, and leaves nothing behind" {
+    trace=$GRIDTIDE_SOURCE/traces/pairs/feeds-images.pageable.json.gz
+    run_of "$trace"
+    "$GRIDTIDE" explain --format json run.db > stored.json 2> /dev/null
+    mkdir tmp
+    TMPDIR=$PWD/tmp "$GRIDTIDE" explain --format json "$trace" > direct.json 2> /dev/null
+    cmp stored.json direct.json
+    [ -z "$(ls tmp)" ]
+    echo 'no trace' > other.txt
+    TMPDIR=$PWD/tmp run "$GRIDTIDE" explain other.txt
+    [ "$status" -eq 1 ]
+    [[ "$output" == "gridtide: other.txt: in no format that is known"* ]]
+    [ -z "$(ls tmp)" ]
+}

@@ -6,6 +6,7 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/input/with_run.h"
 #include "sim/cmd/report/explain_parts.h"
 
 enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_GAP, OPTION_FULL, OPTION_NO_PREDICT };
@@ -57,7 +58,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "one kernel at a time: '%s' is one too many", text);
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote, or a trace"); return 0;
     case ARGP_KEY_SUCCESS: check_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -65,13 +66,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 /* clang-format off */
 static const struct argp parser = {
-    options, parse_option, "RUN.db [KERNEL]",
+    options, parse_option, "RUN.db|TRACE [KERNEL]",
     "Say in a few lines what bounds a step of a run, where its time goes, and what would help most: a recommendation is "
     "simulated first, and comes with what it gains. With --full: the critical path, idle gaps and their causes, kernels and "
     "copies that did not overlap, calls that block, who launches what, everything found. With KERNEL, where the cycles of one "
     "launch go: issue by pipe, stalls by reason and by instruction, next to the profiler's samples where the trace has "
     "them, and what would help.\v"
-    "CSV and JSON always have every table. "
+    "A TRACE is simulated first, as 'gridtide run' does. CSV and JSON always have every table. "
     "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
     "one; of several launches that it fits the one with the most cycles is taken. The filters choose a part of the "
     "timeline, or the launches that KERNEL is looked for in. Causes are the simulator's, of the "
@@ -111,11 +112,11 @@ static int run(int argc, char **argv)
                                           .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &request);
-    return gt_with_store(request.store, explain, &request);
+    return gt_with_run(request.store, explain, &request);
 }
 
 const struct gt_command gt_command_explain = {
     "explain",
-    "why a run's timeline is as it is; where one kernel's cycles go",
+    "what bounds a run, where its time goes, what would help",
     run,
 };

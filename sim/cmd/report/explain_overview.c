@@ -4,9 +4,13 @@
 #include <stdlib.h>
 
 #include "sim/base/error.h"
+#include "sim/cmd/print/fold.h"
 #include "sim/cmd/report/explain_parts.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/shell_word.h"
 #include "traces/names/time_text.h"
+
+enum { INDENT = 3 };
 
 /* Kinds of time below this part of a step have no line for people. */
 static const double least_share = 0.0005;
@@ -22,20 +26,28 @@ static void print_breakdown(FILE *out, const struct gt_breakdown *breakdown)
     }
 }
 
+/* A paragraph, with names out of a trace made harmless; the text is freed. */
+static void put(FILE *out, size_t indent, char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    gt_fold_print(out, indent, clean);
+    free(clean);
+    free(text);
+}
+
 static void print_finding(FILE *out, const struct gt_loaded_run *run, const struct gt_overview *overview, size_t i)
 {
     const struct gt_overview_finding *row = &overview->findings[i];
     char *gain = gt_overview_gain_text(row), *ask = gt_overview_ask_text(run, overview, row);
 
-    fprintf(out, "%zu. %s: %s\n", i + 1, row->finding->kind, row->finding->text);
+    put(out, 0, gt_format("%zu. %s: %s", i + 1, row->finding->kind, row->finding->text));
     if (gain != NULL)
-        fprintf(out, "   %s\n", gain);
+        put(out, INDENT, gain);
     else if (row->finding->help[0] != '\0')
-        fprintf(out, "   %s\n", row->finding->help);
+        put(out, INDENT, gt_strdup(row->finding->help));
     if (ask != NULL)
-        fprintf(out, "   %s\n", ask);
-    free(gain);
-    free(ask);
+        put(out, INDENT, ask);
 }
 
 void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const struct gt_overview *overview,
@@ -43,7 +55,7 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
 {
     char *steps = gt_overview_steps_text(overview), *store = gt_shell_word(request->store);
 
-    fprintf(out, "%s on %s: %s\n", run->trace, run->device.name, steps);
+    put(out, 0, gt_format("%s on %s: %s", run->trace, run->device.name, steps));
     if (overview->breakdown.total_ps > 0) {
         fprintf(out, "bound by %s: %.0f%% of %s\n\n", overview->bound_by, 100 * overview->bound_share,
                 overview->breakdown.marked ? "a step" : "the run");
@@ -51,16 +63,15 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
     }
     if (trust != NULL)
         fprintf(out, "trust %s\n", trust);
-    for (size_t i = 0; i < overview->count; i++) {
-        if (i == 0)
-            putc('\n', out);
+    putc('\n', out);
+    for (size_t i = 0; i < overview->count; i++)
         print_finding(out, run, overview, i);
-    }
     if (overview->count == 0)
-        fputs("\nnothing stands out that a change would shorten by 1% or more\n", out);
+        fputs("nothing stands out that a change would shorten by 1% or more\n", out);
     if (overview->why_not != NULL)
-        fprintf(out, "%s\n", overview->why_not);
-    fprintf(out, "\nall of it: gridtide explain --full %s\n", store);
+        put(out, 0, gt_strdup(overview->why_not));
+    putc('\n', out);
+    put(out, 0, gt_format("all of it: gridtide explain --full %s", store));
     free(steps);
     free(store);
 }
