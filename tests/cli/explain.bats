@@ -86,7 +86,7 @@ explained() {
     explained host
     run "$GRIDTIDE" explain --full "$BATS_TEST_TMPDIR/run.db"
     [ "$status" -eq 0 ]
-    for section in summary limit breakdown breakdown_steps host_while_idle launch_tree critical_path steps operators gaps pairs copies blocked_calls findings advised; do
+    for section in limit breakdown breakdown_steps host_while_idle launch_tree critical_path steps operators gaps pairs copies blocked_calls findings; do
         grep -qx "$section" <<< "$output"
     done
     run bash -c "'$GRIDTIDE' explain --format csv '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"

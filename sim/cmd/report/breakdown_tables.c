@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "sim/base/error.h"
+#include "traces/names/short_name.h"
 
-enum { INDENT = 2, HOSTS_FOR_PEOPLE = 10 };
+enum { INDENT = 2, HOSTS_FOR_PEOPLE = 10, NAME_WIDTH = 60 };
 
 static void add_us(struct gt_table *table, gt_time_ps time_ps)
 {
@@ -31,7 +32,41 @@ struct gt_table *gt_breakdown_table(const struct gt_breakdown *breakdown)
     return table;
 }
 
-struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, size_t most)
+/* For people: which process and GPU where there are several, and the kinds that there are. */
+static struct gt_table *steps_for_people(const struct gt_breakdown *breakdown, size_t most)
+{
+    static struct gt_column columns[GT_TIME_KINDS + 4]; /* they outlive the table */
+    bool several = breakdown->lane_count > 1;
+    size_t count = 0;
+    struct gt_table *table;
+
+    if (several) {
+        columns[count++] = (struct gt_column){ "process", GT_COLUMN_NUMBER };
+        columns[count++] = (struct gt_column){ "gpu", GT_COLUMN_NUMBER };
+    }
+    columns[count++] = (struct gt_column){ "step", GT_COLUMN_WIDE };
+    columns[count++] = (struct gt_column){ "time_us", GT_COLUMN_TIME };
+    for (enum gt_time_kind kind = 0; kind < GT_TIME_KINDS; kind++)
+        if (breakdown->ps[kind] > 0)
+            columns[count++] = (struct gt_column){ gt_time_kind_names[kind], GT_COLUMN_TIME };
+    table = gt_table_new("breakdown_steps", columns, count);
+    for (size_t i = 0; i < breakdown->step_count && i < most; i++) {
+        const struct gt_breakdown_step *step = &breakdown->steps[i];
+
+        if (several) {
+            gt_table_integer(table, (int64_t)step->process);
+            gt_table_integer(table, step->gpu);
+        }
+        gt_table_text(table, step->name[0] != '\0' ? step->name : NULL);
+        add_us(table, step->to_ps - step->from_ps);
+        for (enum gt_time_kind kind = 0; kind < GT_TIME_KINDS; kind++)
+            if (breakdown->ps[kind] > 0)
+                add_us(table, step->ps[kind]);
+    }
+    return table;
+}
+
+static struct gt_table *steps_for_programs(const struct gt_breakdown *breakdown)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
@@ -44,7 +79,7 @@ struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, 
     /* clang-format on */
     struct gt_table *table = gt_table_new("breakdown_steps", columns, sizeof columns / sizeof columns[0]);
 
-    for (size_t i = 0; i < breakdown->step_count && i < most; i++) {
+    for (size_t i = 0; i < breakdown->step_count; i++) {
         const struct gt_breakdown_step *step = &breakdown->steps[i];
 
         gt_table_integer(table, (int64_t)step->process);
@@ -56,6 +91,11 @@ struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, 
         gt_table_integer(table, step->counted);
     }
     return table;
+}
+
+struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, enum gt_format format, size_t most)
+{
+    return format == GT_FORMAT_TABLE ? steps_for_people(breakdown, most) : steps_for_programs(breakdown);
 }
 
 struct gt_table *gt_breakdown_hosts_table(const struct gt_breakdown *breakdown, size_t most)
@@ -80,7 +120,8 @@ struct gt_table *gt_breakdown_hosts_table(const struct gt_breakdown *breakdown, 
 static void add_node(struct gt_table *table, const struct gt_launch_node *node, bool people)
 {
     bool range = node->host_ps > 0;
-    char *indented = gt_format("%*s%s", people ? (int)(INDENT * node->depth) : 0, "", node->name);
+    char *brief = people ? gt_short_name(node->name, NAME_WIDTH) : gt_strdup(node->name);
+    char *indented = gt_format("%*s%s", people ? (int)(INDENT * node->depth) : 0, "", brief);
 
     gt_table_text(table, node->kind);
     gt_table_integer(table, (int64_t)node->count);
@@ -89,6 +130,7 @@ static void add_node(struct gt_table *table, const struct gt_launch_node *node, 
     gt_table_real(table, range ? (double)node->host_ps / 1e6 : NAN, 3);
     gt_table_real(table, range ? (double)node->self_ps / 1e6 : NAN, 3);
     gt_table_text(table, indented);
+    free(brief);
     free(indented);
 }
 
@@ -149,7 +191,7 @@ int gt_breakdown_tables(const struct gt_loaded_run *run, enum gt_format format, 
     gt_breakdown_find(run, &breakdown);
     tables[count++] = gt_breakdown_table(&breakdown);
     if (!people || breakdown.step_count > 1)
-        tables[count++] = gt_breakdown_steps_table(&breakdown, most_names);
+        tables[count++] = gt_breakdown_steps_table(&breakdown, format, most_names);
     if (!people || breakdown.host_count > 0)
         tables[count++] = gt_breakdown_hosts_table(&breakdown, people ? HOSTS_FOR_PEOPLE : SIZE_MAX);
     gt_breakdown_free(&breakdown);

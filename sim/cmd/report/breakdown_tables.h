@@ -9,8 +9,8 @@
 
 /* "breakdown": a kind of time a row, of all steps, with its mean of a step. */
 struct gt_table *gt_breakdown_table(const struct gt_breakdown *breakdown);
-/* "breakdown_steps": a step of a process on a GPU a row. */
-struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, size_t most);
+/* "breakdown_steps": a step of a process on a GPU a row; for people the first `most`, with the kinds that there are. */
+struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, enum gt_format format, size_t most);
 /* "host_while_idle": what the host did while the GPU had nothing to do, a range name a row. */
 struct gt_table *gt_breakdown_hosts_table(const struct gt_breakdown *breakdown, size_t most);
 /* "launch_tree": operators and what they launch; for people, whose names are indented, the `most` largest. */

@@ -71,7 +71,8 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
     if (overview->why_not != NULL)
         put(out, 0, gt_strdup(overview->why_not));
     putc('\n', out);
-    put(out, 0, gt_format("all of it: gridtide explain --full %s", store));
+    if (!request->full)
+        put(out, 0, gt_format("all of it: gridtide explain --full %s", store));
     free(steps);
     free(store);
 }

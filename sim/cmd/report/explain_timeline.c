@@ -279,7 +279,7 @@ static size_t breakdown_tables(const struct gt_loaded_run *t, const struct gt_br
     size_t count = 0;
 
     tables[count++] = gt_breakdown_table(breakdown);
-    tables[count++] = gt_breakdown_steps_table(breakdown, request->top);
+    tables[count++] = gt_breakdown_steps_table(breakdown, request->format, request->top);
     tables[count++] = gt_breakdown_hosts_table(breakdown, request->top);
     gt_launch_tree_find(t, &tree);
     tables[count++] = gt_launch_tree_table(&tree, request->format, request->top);
@@ -297,8 +297,10 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
     struct gt_rank_waits *ranks = gt_rank_waits(t, &rank_count);
     struct gt_table *tables[TABLES];
+    bool people = request->format == GT_FORMAT_TABLE;
 
-    tables[count++] = gt_explain_overview_table(t, overview);
+    if (!people)
+        tables[count++] = gt_explain_overview_table(t, overview);
     tables[count++] = limit_table(t, limits, trust);
     count += breakdown_tables(t, &overview->breakdown, request, &tables[count]);
     tables[count++] = causes_table(limits);
@@ -311,7 +313,8 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     if (t->gpu_count > 1)
         tables[count++] = ranks_table(t, ranks, rank_count);
     tables[count++] = findings_table(t, overview->all, overview->all_count);
-    tables[count++] = gt_explain_advised_table(t, overview);
+    if (!people)
+        tables[count++] = gt_explain_advised_table(t, overview);
     gt_tables_print(stdout, request->format, tables, count);
     while (count > 0)
         gt_table_free(tables[--count]);
@@ -336,10 +339,10 @@ static int print(struct gt_store *store, const struct gt_loaded_run *t, const st
         predicting = gt_predicting_begin(store, t->run_id, &predictor, error);
     if (request->no_predict || predicting != NULL) {
         gt_overview_find(t, limits->task_kernels, limits->task_kernel_count, &predictor, &overview);
+        if (request->format == GT_FORMAT_TABLE)
+            gt_explain_print_overview(stdout, t, &overview, trust, request);
         if (request->full || request->format != GT_FORMAT_TABLE)
             print_tables(t, limits, trust, &overview, request);
-        else
-            gt_explain_print_overview(stdout, t, &overview, trust, request);
         gt_overview_free(&overview);
     }
     gt_predicting_end(predicting);
