@@ -33,7 +33,7 @@ several_traces() {
     grep -q '^bound by data loading: 50% of a step$' <<< "$output"
     first=$(grep '^1\. ' <<< "$output")
     [[ "$first" == *"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"* ]]
-    [[ "$output" != *"--change graph"* ]]
+    [[ "$output" != *"gridtide whatif"* ]]
 }
 
 @test "the breakdown of a step is as worked out by hand, measured and simulated" {

@@ -16,8 +16,8 @@
  * Behind the last operation of all it is what the thread of the last call was doing.
  *
  * A step is a range that says so (ProfilerStep#3), from its start on the host to the next one's or its own end; the last
- * one lasts until its operations have ended.  A process without steps has one, all of the run, unless another process has
- * steps on the same GPU: then its operations fall into those.
+ * one lasts until its operations have ended.  A process without steps has one, all of the run, unless more is known of
+ * another process on the same GPU (steps, ranges): then its operations fall into that one's.
  */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H
 #define GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H

@@ -165,6 +165,17 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding)
     return text;
 }
 
+char *gt_overview_help_text(const struct gt_overview_finding *row)
+{
+    const struct gt_finding *finding = row->finding;
+
+    if (finding->help[0] == '\0')
+        return NULL;
+    if (row->predicted || !isfinite(row->gain_pct))
+        return gt_strdup(finding->help);
+    return gt_format("%s (--change %s alone: predicted less than 1%%)", finding->help, finding->change);
+}
+
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
 {
     char *word, *text;

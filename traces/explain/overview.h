@@ -57,6 +57,8 @@ void gt_overview_free(struct gt_overview *overview);
 char *gt_overview_steps_text(const struct gt_overview *overview);
 /* "predicted: 4.1% shorter, 14.5 s -> 13.9 s (13.8 s to 14.0 s) a step; trust medium" (malloced); NULL: nothing was. */
 char *gt_overview_gain_text(const struct gt_overview_finding *finding);
+/* What may help (malloced): with "(--change graph alone: less than 1%)" where that was asked; NULL: nothing known. */
+char *gt_overview_help_text(const struct gt_overview_finding *finding);
 /* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask. */
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
 /* The same where it is worth asking: its change gains something, or nobody has asked yet. */
