@@ -107,6 +107,18 @@ several_traces() {
     [ "$(sed -n '/^launch_tree$/,/^$/p' <<< "$output" | grep -c .)" -eq 6 ] # its name, its headings, four rows
 }
 
+@test "each rank of a job has a breakdown of its own" {
+    for rank in 0 1; do
+        cp "$GRIDTIDE_SOURCE/traces/training/mlp-exposed.ddp.rank$rank.json.gz" .
+    done
+    "$GRIDTIDE" import -q mlp-exposed.ddp.rank?.json.gz -o job.jsonl > /dev/null 2>&1
+    run_of job.jsonl
+    "$GRIDTIDE" explain run.db | grep -q ' on 2 GPUs'
+    "$GRIDTIDE" stats --format json run.db 2> /dev/null > stats.json
+    jq -e '.breakdown_ranks | length == 2 and (map(.gpu) == [0, 1]) and all(.communication_us > 500 and .steps >= 2)' stats.json
+    jq -e '(.breakdown_ranks | map(.step_us * .steps) | add) - ([.breakdown[].time_us] | add) | fabs < 0.01' stats.json
+}
+
 @test "at most 25 lines for people, whatever the trace" {
     for trace in $(several_traces) "$GRIDTIDE_SOURCE"/traces/samples/*.json.gz; do
         run_of "$trace"
