@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/input/inquiry.h"
+#include "sim/cmd/print/progress.h"
 #include "traces/store/answers.h"
 #include "traces/store/run_rows.h"
 
@@ -68,15 +69,19 @@ static int try_change(struct gt_predicting *p, const struct gt_change *change, b
                       struct gt_prediction *prediction)
 {
     struct gt_prediction one = *prediction;
+    struct gt_progress progress;
+    const struct gt_probe probe = { .user = &progress, .progress = gt_progress_probe };
     struct gt_answer answer;
     struct gt_error refused;
     int known = 0;
 
-    if (gt_whatif_answer(&p->whatif, change, 1, NULL, &answer, &refused) == 0) {
+    gt_progress_begin(&progress, "simulating a recommended change", false);
+    if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0) {
         take(&p->whatif, &answer, &one);
         snprintf(one.change, sizeof one.change, "%s", change->spec);
         known = !found || one.predicted_us < prediction->predicted_us;
     }
+    gt_progress_end(&progress);
     if (known)
         *prediction = one;
     gt_answer_free(&answer);
