@@ -191,7 +191,7 @@ TRACE
     grep -Eq '^makespan_change_pct +25.000$' <<< "$output"
     grep -Eq '^makespan_error_pct +0.000$' <<< "$output"
     run "$GRIDTIDE" stats change.db
-    grep -Eq '^makespan_us +50.000$' <<< "$output"
+    grep -Eq '^makespan +50\.0 us$' <<< "$output"
     grep -q 'run 3 has a change, run 2 is without it' <<< "$output"
     run "$GRIDTIDE" compare change.db -f json
     [[ "$output" == *'"makespan_change_pct": 25'* ]]

@@ -133,6 +133,9 @@ static gt_time_ps earlier(gt_time_ps a, gt_time_ps b)
     return a < b ? a : b;
 }
 
+/* A process has few threads that ask for work; more are not looked at. */
+enum { THREADS_TRIED = 64 };
+
 /* A walk over one thread, and what is to be done with the pieces. */
 struct walk {
     const struct gt_loaded_run *run;
@@ -140,6 +143,7 @@ struct walk {
     void *user;
     gt_thread_index asked; /* whose stretch it is */
     gt_thread_index next;  /* the thread to try where this one does nothing */
+    uint32_t tried;        /* threads so far */
 };
 
 static void walk_thread(const struct walk *walk, gt_thread_index thread, gt_time_ps from_ps, gt_time_ps to_ps);
@@ -163,7 +167,7 @@ static void take_piece(const struct walk *walk, struct gt_host_piece piece)
 
     if (piece.range == GT_NONE && piece.call == GT_NONE) {
         inner.next = next_thread(walk);
-        if (inner.next < walk->run->thread_count) {
+        if (inner.next < walk->run->thread_count && inner.tried++ < THREADS_TRIED) {
             gt_thread_index thread = inner.next++;
 
             walk_thread(&inner, thread, piece.from_ps, piece.to_ps);
