@@ -10,7 +10,7 @@
 #include "sim/workload/collective.h"
 #include "traces/explain/host_time.h"
 #include "traces/explain/loaded_order.h"
-#include "traces/names/data_loader.h"
+#include "traces/explain/loaded_ranges.h"
 #include "traces/names/short_name.h"
 #include "traces/store/answers.h"
 #include "traces/store/query.h"
@@ -18,59 +18,12 @@
 
 enum { PLACE_NAME = 60 };
 
-/* Rooms of the arrays while they grow. */
-struct loading {
-    struct gt_loaded_run *t;
-    struct gt_database *database;
-    struct gt_error *error;
-    uint32_t op_room, call_room, stream_room, kernel_room, thread_room, name_room, range_room;
-};
-
-/* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
-static int each_row(struct loading *loading, const char *sql, int64_t id,
-                    int (*row)(struct loading *loading, struct gt_query *query))
-{
-    struct gt_query *query = gt_query_new(loading->database, sql, loading->error);
-    int result = query == NULL ? -1 : 0;
-
-    if (query != NULL)
-        gt_query_bind(query, 1, id);
-    while (result == 0 && (result = gt_query_next(query, loading->error)) == 1)
-        result = row(loading, query);
-    gt_query_end(query);
-    return result;
-}
-
-static uint32_t index_of(struct gt_query *query, int column, uint32_t count)
-{
-    int64_t value = gt_query_integer(query, column);
-
-    return gt_query_absent(query, column) || value < 0 || value >= count ? GT_NONE : (uint32_t)value;
-}
-
-static uint8_t word_of(struct gt_query *query, int column, const char *const *names, int count)
-{
-    const char *text = gt_query_string(query, column);
-
-    for (int i = 0; text != NULL && i < count; i++)
-        if (strcmp(text, names[i]) == 0)
-            return (uint8_t)i;
-    return (uint8_t)count;
-}
-
-static int numbered(struct loading *loading, struct gt_query *query, uint32_t next, const char *what)
-{
-    if (gt_query_integer(query, 0) == (int64_t)next && next < GT_NONE - 1)
-        return 0;
-    return gt_error_set(loading->error, "%s %" PRIu32 " is missing; the store is damaged", what, next);
-}
-
-static int read_stream(struct loading *loading, struct gt_query *query)
+static int read_stream(struct gt_loading_run *loading, struct gt_query *query)
 {
     struct gt_loaded_run *t = loading->t;
     struct gt_loaded_stream *stream;
 
-    if (numbered(loading, query, t->stream_count, "stream") != 0)
+    if (gt_loading_numbered(loading, query, t->stream_count, "stream") != 0)
         return -1;
     gt_array_grow(t->streams, t->stream_count, loading->stream_room);
     stream = &t->streams[t->stream_count++];
@@ -91,20 +44,20 @@ static int read_stream(struct loading *loading, struct gt_query *query)
     return 0;
 }
 
-static int read_kernel(struct loading *loading, struct gt_query *query)
+static int read_kernel(struct gt_loading_run *loading, struct gt_query *query)
 {
     struct gt_loaded_run *t = loading->t;
 
-    if (numbered(loading, query, t->kernel_count, "kernel") != 0)
+    if (gt_loading_numbered(loading, query, t->kernel_count, "kernel") != 0)
         return -1;
     gt_array_grow(t->kernels, t->kernel_count, loading->kernel_room);
     t->kernels[t->kernel_count] = (struct gt_loaded_kernel){ .name = gt_query_text(query, 1) };
     return gt_kernel_shape(query, 2, &t->kernels[t->kernel_count++].shape, loading->error);
 }
 
-static int read_cluster(struct loading *loading, struct gt_query *query)
+static int read_cluster(struct gt_loading_run *loading, struct gt_query *query)
 {
-    uint32_t kernel = index_of(query, 0, loading->t->kernel_count);
+    uint32_t kernel = gt_loading_index(query, 0, loading->t->kernel_count);
     uint64_t side;
 
     for (int i = 0; i < 3 && kernel != GT_NONE; i++) {
@@ -116,7 +69,7 @@ static int read_cluster(struct loading *loading, struct gt_query *query)
 }
 
 /* Stores of older versions have no clusters. */
-static int read_clusters(struct loading *loading)
+static int read_clusters(struct gt_loading_run *loading)
 {
     int64_t tables = 0;
 
@@ -124,15 +77,15 @@ static int read_clusters(struct loading *loading)
                      &tables, loading->error) < 0)
         return -1;
     return tables == 0 ? 0
-                       : each_row(loading,
-                                  "SELECT kernel_no, cluster_x, cluster_y, cluster_z FROM kernel_cluster"
-                                  " WHERE trace_id = ?1 ORDER BY kernel_no",
-                                  loading->t->trace_id, read_cluster);
+                       : gt_loading_rows(loading,
+                                         "SELECT kernel_no, cluster_x, cluster_y, cluster_z FROM kernel_cluster"
+                                         " WHERE trace_id = ?1 ORDER BY kernel_no",
+                                         loading->t->trace_id, read_cluster);
 }
 
-static int read_collective(struct loading *loading, struct gt_query *query)
+static int read_collective(struct gt_loading_run *loading, struct gt_query *query)
 {
-    uint32_t kernel = index_of(query, 0, loading->t->kernel_count);
+    uint32_t kernel = gt_loading_index(query, 0, loading->t->kernel_count);
     const char *kind = gt_query_string(query, 1);
 
     for (uint8_t i = GT_COLLECTIVE_NONE + 1; i < GT_COLLECTIVE_KINDS && kernel != GT_NONE && kind != NULL; i++)
@@ -142,7 +95,7 @@ static int read_collective(struct loading *loading, struct gt_query *query)
 }
 
 /* Stores of older versions do not tell collectives. */
-static int read_collectives(struct loading *loading)
+static int read_collectives(struct gt_loading_run *loading)
 {
     int64_t tables = 0;
 
@@ -151,18 +104,18 @@ static int read_collectives(struct loading *loading)
         return -1;
     return tables == 0
                ? 0
-               : each_row(loading,
-                          "SELECT kernel_no, kind FROM kernel_collective WHERE trace_id = ?1 ORDER BY kernel_no",
-                          loading->t->trace_id, read_collective);
+               : gt_loading_rows(
+                     loading, "SELECT kernel_no, kind FROM kernel_collective WHERE trace_id = ?1 ORDER BY kernel_no",
+                     loading->t->trace_id, read_collective);
 }
 
-static int read_thread(struct loading *loading, struct gt_query *query)
+static int read_thread(struct gt_loading_run *loading, struct gt_query *query)
 {
     static const char kind[] = "thread ";
     struct gt_loaded_run *t = loading->t;
     const char *name = gt_query_string(query, 2);
 
-    if (numbered(loading, query, t->thread_count, "thread") != 0)
+    if (gt_loading_numbered(loading, query, t->thread_count, "thread") != 0)
         return -1;
     t->processes = gt_realloc(t->processes, t->thread_count + 1ull, sizeof *t->processes);
     t->processes[t->thread_count] = (uint64_t)gt_query_integer(query, 3);
@@ -175,7 +128,7 @@ static int read_thread(struct loading *loading, struct gt_query *query)
 }
 
 /* Few names stand for many calls: the last ones are looked at first. */
-static uint32_t intern(struct loading *loading, const char *name)
+static uint32_t intern(struct gt_loading_run *loading, const char *name)
 {
     enum { LOOKED = 64 };
     struct gt_loaded_run *t = loading->t;
@@ -188,20 +141,20 @@ static uint32_t intern(struct loading *loading, const char *name)
     return t->name_count++;
 }
 
-static int read_call(struct loading *loading, struct gt_query *query)
+static int read_call(struct gt_loading_run *loading, struct gt_query *query)
 {
     struct gt_loaded_run *t = loading->t;
     struct gt_loaded_call *call;
     const char *name = gt_query_string(query, 3), *kind = gt_query_string(query, 2);
 
-    if (numbered(loading, query, t->call_count, "call") != 0)
+    if (gt_loading_numbered(loading, query, t->call_count, "call") != 0)
         return -1;
     gt_array_grow(t->calls, t->call_count, loading->call_room);
     call = &t->calls[t->call_count++];
     *call = (struct gt_loaded_call){
-        .thread = index_of(query, 1, t->thread_count),
-        .kind = word_of(query, 2, gt_call_kind_names, GT_CALL_KINDS),
-        .stream = index_of(query, 4, t->stream_count),
+        .thread = gt_loading_index(query, 1, t->thread_count),
+        .kind = gt_loading_word(query, 2, gt_call_kind_names, GT_CALL_KINDS),
+        .stream = gt_loading_index(query, 4, t->stream_count),
         .cause_op = GT_NONE,
         .range = GT_NONE,
     };
@@ -212,22 +165,22 @@ static int read_call(struct loading *loading, struct gt_query *query)
     return 0;
 }
 
-static int read_op(struct loading *loading, struct gt_query *query)
+static int read_op(struct gt_loading_run *loading, struct gt_query *query)
 {
     struct gt_loaded_run *t = loading->t;
     struct gt_loaded_op *op;
 
-    if (numbered(loading, query, t->op_count, "operation") != 0)
+    if (gt_loading_numbered(loading, query, t->op_count, "operation") != 0)
         return -1;
     gt_array_grow(t->ops, t->op_count, loading->op_room);
     op = &t->ops[t->op_count++];
     *op = (struct gt_loaded_op){
-        .call = index_of(query, 1, t->call_count),
-        .kind = word_of(query, 2, gt_op_kind_names, GT_OP_KINDS),
-        .stream = index_of(query, 3, t->stream_count),
-        .kernel = index_of(query, 4, t->kernel_count),
-        .direction = word_of(query, 5, gt_direction_names, GT_DIRECTIONS),
-        .memory = word_of(query, 6, gt_memory_names, GT_MEMORIES),
+        .call = gt_loading_index(query, 1, t->call_count),
+        .kind = gt_loading_word(query, 2, gt_op_kind_names, GT_OP_KINDS),
+        .stream = gt_loading_index(query, 3, t->stream_count),
+        .kernel = gt_loading_index(query, 4, t->kernel_count),
+        .direction = gt_loading_word(query, 5, gt_direction_names, GT_DIRECTIONS),
+        .memory = gt_loading_word(query, 6, gt_memory_names, GT_MEMORIES),
         .bytes = (uint64_t)gt_query_integer(query, 7),
         .cause_call = GT_NONE,
         .cause_op = GT_NONE,
@@ -241,78 +194,9 @@ static int read_op(struct loading *loading, struct gt_query *query)
                         t->op_count - 1);
 }
 
-static int read_range(struct loading *loading, struct gt_query *query)
+static int read_run_call(struct gt_loading_run *loading, struct gt_query *query)
 {
-    struct gt_loaded_run *t = loading->t;
-    struct gt_loaded_range *range;
-    uint8_t kind = word_of(query, 1, gt_range_kind_names, GT_RANGE_KINDS);
-    uint32_t parent = index_of(query, 6, t->range_count);
-    uint64_t first, behind;
-
-    if (numbered(loading, query, t->range_count, "range") != 0 ||
-        gt_query_number(query, 4, t->call_count, "first_call", &first, loading->error) != 0 ||
-        gt_query_number(query, 5, t->call_count, "behind_call", &behind, loading->error) != 0)
-        return -1;
-    gt_array_grow(t->ranges, t->range_count, loading->range_room);
-    range = &t->ranges[t->range_count++];
-    *range = (struct gt_loaded_range){
-        .name = gt_query_text(query, 2),
-        .kind = kind,
-        .step = kind == GT_RANGE_STEP,
-        .nested = gt_query_integer(query, 7) != 0,
-        .start_ps = GT_TIME_NONE,
-        .parent = parent,
-        .thread = index_of(query, 3, t->thread_count),
-        .first_call = (uint32_t)first,
-        .behind_call = (uint32_t)behind,
-    };
-    range->loader = gt_is_data_loader(range->name) || (parent != GT_NONE && t->ranges[parent].loader);
-    return 0;
-}
-
-static int read_run_range(struct loading *loading, struct gt_query *query)
-{
-    uint32_t number = index_of(query, 0, loading->t->range_count);
-    struct gt_loaded_range *range;
-
-    if (number == GT_NONE)
-        return gt_error_set(loading->error, "the run has a range that the trace has not; the store is damaged");
-    range = &loading->t->ranges[number];
-    return gt_query_span(query, 1, "range", number, &range->start_ps, &range->end_ps, loading->error);
-}
-
-static int read_call_range(struct loading *loading, struct gt_query *query)
-{
-    uint32_t call = index_of(query, 0, loading->t->call_count);
-
-    if (call != GT_NONE)
-        loading->t->calls[call].range = index_of(query, 1, loading->t->range_count);
-    return 0;
-}
-
-/* Stores of older versions have no ranges. */
-static int read_ranges(struct loading *loading)
-{
-    int64_t id = loading->t->trace_id, tables = 0;
-
-    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'range'", 0, 0, &tables,
-                     loading->error) < 0)
-        return -1;
-    if (tables == 0)
-        return 0;
-    if (each_row(loading,
-                 "SELECT range_no, kind, name, thread_no, first_call, behind_call, parent_no, nested FROM range"
-                 " WHERE trace_id = ?1 ORDER BY range_no",
-                 id, read_range) != 0 ||
-        each_row(loading, "SELECT call_no, range_no FROM call_range WHERE trace_id = ?1", id, read_call_range) != 0)
-        return -1;
-    return each_row(loading, "SELECT range_no, start_ps, end_ps FROM run_range WHERE run_id = ?1", loading->t->run_id,
-                    read_run_range);
-}
-
-static int read_run_call(struct loading *loading, struct gt_query *query)
-{
-    uint32_t number = index_of(query, 0, loading->t->call_count);
+    uint32_t number = gt_loading_index(query, 0, loading->t->call_count);
     struct gt_loaded_call *call;
 
     if (number == GT_NONE)
@@ -320,13 +204,13 @@ static int read_run_call(struct loading *loading, struct gt_query *query)
     call = &loading->t->calls[number];
     call->there = true;
     call->blocked_ps = (gt_time_ps)gt_query_integer(query, 3);
-    call->cause_op = index_of(query, 4, loading->t->op_count);
+    call->cause_op = gt_loading_index(query, 4, loading->t->op_count);
     return gt_query_span(query, 1, "call", number, &call->start_ps, &call->end_ps, loading->error);
 }
 
-static int read_run_op(struct loading *loading, struct gt_query *query)
+static int read_run_op(struct gt_loading_run *loading, struct gt_query *query)
 {
-    uint32_t number = index_of(query, 0, loading->t->op_count);
+    uint32_t number = gt_loading_index(query, 0, loading->t->op_count);
     struct gt_loaded_op *op;
 
     if (number == GT_NONE)
@@ -336,47 +220,48 @@ static int read_run_op(struct loading *loading, struct gt_query *query)
     for (int i = 0; i < GT_WAITS && loading->t->simulated; i++)
         if (gt_query_number(query, 4 + i, GT_TIME_LIMIT_PS, "wait", &op->wait_ps[i], loading->error) != 0)
             return -1;
-    op->cause_call = index_of(query, 4 + GT_WAITS, loading->t->call_count);
-    op->cause_op = index_of(query, 5 + GT_WAITS, loading->t->op_count);
+    op->cause_call = gt_loading_index(query, 4 + GT_WAITS, loading->t->call_count);
+    op->cause_op = gt_loading_index(query, 5 + GT_WAITS, loading->t->op_count);
     op->submit_ps = (gt_time_ps)gt_query_integer(query, 3);
     return gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, loading->error);
 }
 
-static int load_rows(struct loading *loading)
+static int load_rows(struct gt_loading_run *loading)
 {
     struct gt_loaded_run *t = loading->t;
 
     if (gt_stored_device(loading->database, t->run_id, &t->device, loading->error) != 0 ||
-        each_row(loading,
-                 "SELECT stream_no, gpu_no, id, name, flags, priority FROM stream WHERE trace_id = ?1"
-                 " ORDER BY stream_no",
-                 t->trace_id, read_stream) != 0 ||
-        each_row(loading,
-                 "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
-                 " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1"
-                 " ORDER BY kernel_no",
-                 t->trace_id, read_kernel) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT stream_no, gpu_no, id, name, flags, priority FROM stream WHERE trace_id = ?1"
+                        " ORDER BY stream_no",
+                        t->trace_id, read_stream) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
+                        " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1"
+                        " ORDER BY kernel_no",
+                        t->trace_id, read_kernel) != 0 ||
         read_clusters(loading) != 0 || read_collectives(loading) != 0 ||
-        each_row(loading, "SELECT thread_no, id, name, process FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
-                 t->trace_id, read_thread) != 0 ||
-        each_row(loading,
-                 "SELECT call_no, thread_no, kind, name, stream_no FROM call WHERE trace_id = ?1"
-                 " ORDER BY call_no",
-                 t->trace_id, read_call) != 0 ||
-        read_ranges(loading) != 0 ||
-        each_row(loading,
-                 "SELECT op_no, call_no, kind, stream_no, kernel_no, direction, memory, bytes FROM op"
-                 " WHERE trace_id = ?1 ORDER BY op_no",
-                 t->trace_id, read_op) != 0 ||
-        each_row(loading,
-                 "SELECT call_no, start_ps, end_ps, blocked_ps, cause_op FROM run_call WHERE run_id = ?1"
-                 " ORDER BY call_no",
-                 t->run_id, read_run_call) != 0 ||
-        each_row(loading,
-                 "SELECT op_no, start_ps, end_ps, submit_ps, wait_host_ps, wait_stream_ps, wait_event_ps,"
-                 " wait_queue_ps, wait_engine_ps, wait_resource_ps, cause_call, cause_op FROM run_op"
-                 " WHERE run_id = ?1 ORDER BY op_no",
-                 t->run_id, read_run_op) != 0)
+        gt_loading_rows(loading,
+                        "SELECT thread_no, id, name, process FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
+                        t->trace_id, read_thread) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT call_no, thread_no, kind, name, stream_no FROM call WHERE trace_id = ?1"
+                        " ORDER BY call_no",
+                        t->trace_id, read_call) != 0 ||
+        gt_loading_ranges(loading) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT op_no, call_no, kind, stream_no, kernel_no, direction, memory, bytes FROM op"
+                        " WHERE trace_id = ?1 ORDER BY op_no",
+                        t->trace_id, read_op) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT call_no, start_ps, end_ps, blocked_ps, cause_op FROM run_call WHERE run_id = ?1"
+                        " ORDER BY call_no",
+                        t->run_id, read_run_call) != 0 ||
+        gt_loading_rows(loading,
+                        "SELECT op_no, start_ps, end_ps, submit_ps, wait_host_ps, wait_stream_ps, wait_event_ps,"
+                        " wait_queue_ps, wait_engine_ps, wait_resource_ps, cause_call, cause_op FROM run_op"
+                        " WHERE run_id = ?1 ORDER BY op_no",
+                        t->run_id, read_run_op) != 0)
         return -1;
     gt_loaded_run_order(t);
     gt_host_time_find(t);
@@ -400,7 +285,7 @@ static int find_file(struct gt_loaded_run *t, struct gt_database *database, stru
 struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error)
 {
     struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
-    struct loading loading = { .t = t, .database = database, .error = error };
+    struct gt_loading_run loading = { .t = t, .database = database, .error = error };
     struct gt_query *query = gt_query_new(
         database,
         "SELECT run.trace_id, run.options, trace.name, run.kind = 'simulated',"
