@@ -1,6 +1,7 @@
 #include "sim/rewrite/call_kinds.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool gt_call_synchronises(const struct gt_call *call)
 {
@@ -41,6 +42,27 @@ bool gt_call_is_idle(const struct gt_call *call)
     return call->kind == GT_CALL_HOST_WORK || call->kind == GT_CALL_OTHER || call->kind == GT_CALL_STREAM_CREATE ||
            call->kind == GT_CALL_EVENT_CREATE || call->kind == GT_CALL_RECORD_STREAM ||
            (call->kind == GT_CALL_ALLOC && call->stream == GT_NONE);
+}
+
+/* cudaMalloc, cuMemAlloc_v2, cudaHostRegister and the like; not those in stream order. */
+static bool name_allocates(const char *name)
+{
+    static const char *const prefixes[] = {
+        "cudaMalloc", "cudaFree",  "cudaHostAlloc",  "cudaHostRegister",  "cudaHostUnregister",
+        "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemHostRegister",
+    };
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return strstr(name, "Async") == NULL;
+    return false;
+}
+
+bool gt_call_allocates(const struct gt_workload *w, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE)
+        return call->stream == GT_NONE;
+    return call->kind == GT_CALL_OTHER && call->name != GT_NONE && name_allocates(gt_name_text(w, call->name));
 }
 
 const char *gt_call_place(const struct gt_workload *w, gt_call_index index, char text[GT_CALL_PLACE_BYTES])

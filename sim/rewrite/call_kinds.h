@@ -17,6 +17,9 @@ bool gt_call_holds_host(const struct gt_workload *workload, const struct gt_call
 /* Does the thread do nothing for the GPU in it: its own work, or a call that neither submits nor waits? */
 bool gt_call_is_idle(const struct gt_call *call);
 
+/* Does it allocate or free memory, but not in stream order: cudaMalloc, cudaFree, cudaHostAlloc, ...? */
+bool gt_call_allocates(const struct gt_workload *workload, const struct gt_call *call);
+
 /* "line 12 (cudaMalloc)", "call 12 (copy)": where a reader finds it; into `text`, which is returned. */
 enum { GT_CALL_PLACE_BYTES = 128 };
 const char *gt_call_place(const struct gt_workload *workload, gt_call_index call, char text[GT_CALL_PLACE_BYTES]);

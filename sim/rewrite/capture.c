@@ -95,26 +95,12 @@ static void end_stretch(struct finding *f, struct stretch *stretch)
     begin_stretch(stretch, stretch->step);
 }
 
-/* cudaMalloc, cuMemAlloc_v2, cudaHostRegister and the like; not those in stream order. */
-static bool allocates(const char *name)
-{
-    static const char *const prefixes[] = {
-        "cudaMalloc", "cudaFree",  "cudaHostAlloc",  "cudaHostRegister",  "cudaHostUnregister",
-        "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemHostRegister",
-    };
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return strstr(name, "Async") == NULL;
-    return false;
-}
-
 /* Why may this call not stand between captured ones?  NULL: it may. */
 static const char *objection(const struct gt_workload *w, const struct gt_call *call)
 {
     static const char unordered[] = "allocates or frees memory, but not in stream order";
 
-    if ((call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE) && call->stream == GT_NONE)
+    if (gt_call_allocates(w, call))
         return unordered;
     if (call->kind == GT_CALL_LAUNCH && call->ops > 0 && w->kernels[w->ops[call->first_op].kernel].launch_count > 0)
         return "launches a kernel that launches kernels itself";
@@ -124,8 +110,6 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
         return "asks how far the GPU is";
     if (gt_call_holds_host(w, call))
         return "holds the host up until it is done";
-    if (call->kind == GT_CALL_OTHER && call->name != GT_NONE && allocates(gt_name_text(w, call->name)))
-        return unordered;
     return NULL;
 }
 

@@ -413,16 +413,18 @@ static void add_odd(struct bounds *bounds, const struct row *row, const uint64_t
         add_bound(bounds, from);
 }
 
-/* Rows that the host does not wait in, with other work both before and behind them, are layers of one iteration. */
+/* Rows that the host does not wait in are layers of one iteration where the recording begins with something else, or has other
+ * work both before and behind them. */
 static bool are_layers(const struct row *row, const uint64_t *sorted, uint32_t period, const struct bounds *bounds)
 {
     uint32_t begin = bounds->list[0], end = bounds->list[bounds->count - 1];
     uint32_t before = foreign(row, sorted, period, 0, begin), behind = foreign(row, sorted, period, end, row->count);
 
-    for (uint32_t i = bounds->list[0] + 1; i <= bounds->list[0] + period; i++)
+    for (uint32_t i = begin + 1; i <= begin + period; i++)
         if (row->waited[i])
             return false;
-    return before > 0 && behind > 0 && before + behind >= least_foreign * row->count;
+    return !has_token(sorted, period, row->hashes[0]) ||
+           (before > 0 && behind > 0 && before + behind >= least_foreign * row->count);
 }
 
 /* What an iteration that begins with token `first` does, sorted; malloced. */

@@ -40,6 +40,25 @@ int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *sce
     return gt_simulate(scenario->workload, &scenario->device, &options, probe, summary, error);
 }
 
+/* How long a step of the scenario takes, which holds all of the run, or its steady state. */
+static int play_step(struct gt_whatif *whatif, double *us, struct gt_error *error)
+{
+    struct gt_scenario steady = whatif->baseline;
+    struct gt_timeline timeline;
+    bool divided;
+
+    gt_steady_free(&whatif->steady);
+    gt_steady_find(&whatif->steady, whatif->baseline.workload, !isnan(whatif->facts.measured_us));
+    if (whatif->steady.workload == NULL)
+        return 0;
+    steady.workload = whatif->steady.workload;
+    if (play(whatif, &steady, NULL, &timeline, error) != 0)
+        return -1;
+    *us = gt_steps_us(steady.workload, &timeline, whatif->steady.steps, &divided);
+    gt_timeline_free(&timeline);
+    return 0;
+}
+
 static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
 {
     struct gt_timeline timeline;
@@ -51,7 +70,7 @@ static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
     whatif->crowded_stream = gt_timeline_crowded(&timeline, whatif->baseline.workload);
     whatif->step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
     gt_timeline_free(&timeline);
-    return 0;
+    return play_step(whatif, &whatif->step_us, error);
 }
 
 int gt_whatif_play_baseline(struct gt_whatif *whatif, struct gt_error *error)
@@ -156,6 +175,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
 void gt_whatif_free(struct gt_whatif *whatif)
 {
     gt_scenario_free(&whatif->baseline);
+    gt_steady_free(&whatif->steady);
     gt_workload_free(whatif->told);
 }
 
@@ -214,30 +234,76 @@ static int play_slower_host(const struct gt_whatif *whatif, struct gt_answer *an
     return result;
 }
 
-int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
+/* What a scenario changes, simulated: into *timeline. */
+static int play_changed(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                        const struct gt_probe *probe, struct gt_scenario *scenario, struct gt_timeline *timeline,
+                        struct gt_error *error)
 {
-    double baseline_us = whatif->facts.baseline_us, slower_host;
+    if (gt_changes_apply(changes, count, scenario, error) != 0 || gt_scale_kernels(scenario, error) != 0)
+        return -1;
+    return play(whatif, scenario, probe, timeline, error);
+}
+
+/* All of the run: predicted_us. */
+static int answer_whole(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                        const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
+{
     struct gt_timeline timeline;
     bool divided;
 
-    memset(answer, 0, sizeof *answer);
-    answer->change = join(changes, count);
     begin_like(&answer->scenario, &whatif->baseline);
-    if (gt_changes_apply(changes, count, &answer->scenario, error) != 0 ||
-        gt_scale_kernels(&answer->scenario, error) != 0 ||
-        play(whatif, &answer->scenario, probe, &timeline, error) != 0)
+    if (play_changed(whatif, changes, count, probe, &answer->scenario, &timeline, error) != 0)
         return -1;
     gt_ranks_tell_extrapolated_collectives(&answer->scenario, timeline.summary.extrapolated);
     answer->predicted_us = gt_timeline_us(&timeline);
     answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
-    if (divided && whatif->facts.steps.count > 1)
+    if (divided && whatif->facts.steps.count > 1 && whatif->steady.workload == NULL)
         gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
                            "steps cannot be told apart in it: a step is the whole time, divided by %u",
                            whatif->facts.steps.count);
-    answer->change_pct = baseline_us > 0 ? 100 * (answer->predicted_us - baseline_us) / baseline_us : 0;
     answer->bound_by = gt_bound_of(answer->scenario.workload, &timeline, answer->part);
     gt_timeline_free(&timeline);
+    return 0;
+}
+
+/* A step of the steady state: step_us and what bounds it. */
+static int answer_step(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                       struct gt_answer *answer, struct gt_error *error)
+{
+    struct gt_scenario like = whatif->baseline, scenario;
+    struct gt_timeline timeline;
+    bool divided;
+    int result;
+
+    if (whatif->steady.workload == NULL)
+        return 0;
+    like.workload = whatif->steady.workload;
+    begin_like(&scenario, &like);
+    result = play_changed(whatif, changes, count, NULL, &scenario, &timeline, error);
+    if (result == 0) {
+        answer->step_us = gt_steps_us(scenario.workload, &timeline, whatif->steady.steps, &divided);
+        answer->bound_by = gt_bound_of(scenario.workload, &timeline, answer->part);
+        gt_timeline_free(&timeline);
+    }
+    gt_scenario_free(&scenario);
+    return result;
+}
+
+int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
+{
+    double slower_host;
+
+    memset(answer, 0, sizeof *answer);
+    answer->change = join(changes, count);
+    if (answer_whole(whatif, changes, count, probe, answer, error) != 0) {
+        answer->predicted_us = NAN;
+        if (whatif->steady.workload == NULL)
+            return -1;
+    }
+    if (answer_step(whatif, changes, count, answer, error) != 0)
+        return -1;
+    answer->change_pct = whatif->step_us > 0 ? 100 * (answer->step_us / whatif->step_us - 1) : 0;
     if (play_slower_host(whatif, answer, &slower_host, error) != 0)
         return -1;
     gt_grade(&answer->scenario, &whatif->facts, answer->predicted_us, answer->part, slower_host);

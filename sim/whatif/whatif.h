@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_WHATIF_WHATIF_H
 
 #include "sim/baseline/stated.h"
+#include "sim/baseline/steady.h"
 #include "sim/baseline/timeline.h"
 #include "sim/changes/changes.h"
 #include "sim/machine/options.h"
@@ -26,6 +27,7 @@ struct gt_whatif {
     /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,
      * with what the profiler cost; baseline_us: without that: what predictions are held against */
     struct gt_grade_facts facts;
+    struct gt_steady steady;        /* of the baseline: its regular steps alone, which tell what a step takes */
     double step_us;                 /* of the baseline, a step */
     gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
 };
@@ -33,7 +35,7 @@ struct gt_whatif {
 struct gt_answer {
     char *change; /* the specs, joined by " + " */
     double predicted_us, step_us;
-    double change_pct;           /* against the baseline: below 0 it is faster */
+    double change_pct;           /* of a step, against the baseline's: below 0 it is faster */
     enum gt_bound bound_by;      /* what has the largest part of its critical path, */
     double part[GT_BOUNDS_BY];   /* and all parts */
     struct gt_scenario scenario; /* what was simulated: its trust and assumptions are the answer's */
