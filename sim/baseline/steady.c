@@ -106,7 +106,10 @@ static void find_regular(struct gt_steady *steady, struct gt_steady_step *steps,
         double differ = steps[i].submits / submits - 1;
 
         steps[i].regular = (double)steps[i].host_ps <= host_more * (double)host_ps && differ <= submits_differ &&
-                           differ >= -submits_differ && steps[i].allocations == allocations && steps[i].waits == waits;
+                           differ >= -submits_differ && steps[i].allocations == allocations;
+        /* The last one may lack the wait that ends the others. */
+        if (i + 1 == count && steps[i].waits < waits && steady->regular > 0)
+            steps[i].regular = false;
         steady->regular += steps[i].regular;
         steady->irregular += !steps[i].regular;
         if (!steps[i].regular)
