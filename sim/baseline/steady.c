@@ -9,7 +9,7 @@
 #include "sim/rewrite/rebuild.h"
 
 /* A step is irregular where its host does so many times what it does in others, or submits so much more or less work. */
-static const double host_more = 1.5, submits_differ = 0.05;
+static const double host_more = 1.5, submits_differ = 0.1;
 /* A steady state has so many steps at least: the first fills queues, the last drains them. */
 enum { LEAST_STEPS = 8 };
 
@@ -70,21 +70,22 @@ static struct gt_steady_step *find_steps(const struct gt_workload *w, uint32_t *
     return steps;
 }
 
-/* The one in the middle, of an even number the lower one: of two steps the first is more often the odd one. */
-static uint64_t middle(const struct gt_steady_step *steps, uint32_t count, size_t field, size_t bytes)
+/* The value at a part of the steps, rising: what most do at 1 / 2; what those that do little do at 1 / 4, since first steps do more and
+ * hardly any does less. */
+static uint64_t at_part(const struct gt_steady_step *steps, uint32_t count, size_t field, size_t bytes, uint32_t part)
 {
     uint64_t *values = gt_calloc(count, sizeof *values), value;
 
     for (uint32_t i = 0; i < count; i++)
         memcpy(&values[i], (const char *)&steps[i] + field, bytes);
     qsort(values, count, sizeof *values, gt_by_u64);
-    value = values[(count - 1) / 2];
+    value = values[(count - 1) / part];
     free(values);
     return value;
 }
 
-#define MIDDLE(steps, count, field) \
-    middle(steps, count, offsetof(struct gt_steady_step, field), sizeof(steps)->field)
+#define AT_PART(part, steps, count, field) \
+    at_part(steps, count, offsetof(struct gt_steady_step, field), sizeof(steps)->field, part)
 
 static uint32_t least_allocations(const struct gt_steady_step *steps, uint32_t count)
 {
@@ -97,10 +98,10 @@ static uint32_t least_allocations(const struct gt_steady_step *steps, uint32_t c
 
 static void find_regular(struct gt_steady *steady, struct gt_steady_step *steps, uint32_t count)
 {
-    uint64_t host_ps = MIDDLE(steps, count, host_ps);
-    double submits = (double)MIDDLE(steps, count, submits);
+    uint64_t host_ps = AT_PART(4, steps, count, host_ps);
+    double submits = (double)AT_PART(2, steps, count, submits);
     uint32_t allocations = least_allocations(steps, count);
-    uint32_t waits = (uint32_t)MIDDLE(steps, count, waits);
+    uint32_t waits = (uint32_t)AT_PART(2, steps, count, waits);
 
     for (uint32_t i = 0; i < count; i++) {
         double differ = steps[i].submits / submits - 1;
@@ -249,6 +250,8 @@ void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, bool 
         find_regular(steady, steps, count);
         if (steady->regular > 0)
             steady->workload = rebuild_regular(w, steps, count, steady);
+        steady->recorded = steps;
+        steps = NULL;
     } else if (recorded) {
         repeat_single(steady, w);
     }
@@ -258,5 +261,6 @@ void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, bool 
 void gt_steady_free(struct gt_steady *steady)
 {
     gt_workload_free(steady->workload);
+    free(steady->recorded);
     memset(steady, 0, sizeof *steady);
 }

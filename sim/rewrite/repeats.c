@@ -465,26 +465,42 @@ static bool find_regular(struct bounds *bounds, const struct row *row, uint32_t 
     return found;
 }
 
-/* Two iterations that are not the same, but nearly: the last tokens are one. */
-static bool find_aligned(struct bounds *bounds, const struct row *row, uint32_t iterations, uint32_t period)
+/* The part of the tokens that are about a period before a token that is the same. */
+static double aligned_part(const struct row *row, const struct guess *guess)
 {
-    uint32_t near = 0, split = row->count - period;
+    uint32_t near = 0;
 
     for (uint32_t i = 0, same; i < row->count; i += same) {
         uint32_t each;
 
         same = same_from(row, i);
-        each = each_of(same, iterations);
+        each = each_of(same, guess->iterations);
         for (uint32_t j = i; j + each < i + same; j++)
-            near += fabs((double)(row->order[j + each] - row->order[j]) / period - 1) <= about;
+            near += fabs((double)(row->order[j + each] - row->order[j]) / guess->period - 1) <= about;
     }
-    if (near < least_aligned * (row->count - period))
+    return (double)near / (row->count - guess->period);
+}
+
+/* Two iterations that are not the same, but nearly: the last tokens are one. */
+static bool find_aligned(struct bounds *bounds, const struct row *row, const struct guess *guess)
+{
+    uint32_t split = row->count - guess->period, odd;
+    uint64_t *sorted;
+    bool begins;
+
+    if (aligned_part(row, guess) < least_aligned)
         return false;
-    for (uint32_t i = split; i > split - (uint32_t)(about * period) && i > 0; i--)
+    for (uint32_t i = split; i > 0 && i > split - (uint32_t)(about * guess->period); i--)
         if (row->waited[i]) {
             split = i;
             break;
         }
+    sorted = sort_tokens(row, split, row->count - split);
+    odd = foreign(row, sorted, row->count - split, 0, split);
+    begins = has_token(sorted, row->count - split, row->hashes[0]);
+    free(sorted);
+    if (!begins || odd > most_odd * split)
+        return false;
     add_bound(bounds, 0);
     add_bound(bounds, split);
     add_bound(bounds, row->count);
@@ -540,7 +556,7 @@ static bool find_in(struct gt_repeats *repeats, const struct gt_workload *w, gt_
     guess = count_iterations(&row);
     if (guess.iterations > 0)
         found = find_regular(&bounds, &row, guess.period) ||
-                (bounds.count == 0 && find_aligned(&bounds, &row, guess.iterations, guess.period));
+                (bounds.count == 0 && find_aligned(&bounds, &row, &guess));
     if (found) {
         *repeats = (struct gt_repeats){ .thread = thread, .count = bounds.count - 1, .rows = 1 };
         repeats->first_call = gt_calloc(bounds.count, sizeof *repeats->first_call);

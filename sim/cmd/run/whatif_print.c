@@ -41,6 +41,27 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     yajl_gen_map_close(json);
 }
 
+/* What a step's host does, and whether the steady state has the step. */
+static void put_recorded_steps(yajl_gen json, const struct gt_steady *steady)
+{
+    gt_json_text(json, "recorded_steps");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; steady->recorded != NULL && i < steady->regular + steady->irregular; i++) {
+        yajl_gen_map_open(json);
+        put_real(json, "host_us", (double)steady->recorded[i].host_ps / 1e6);
+        gt_json_text(json, "submits");
+        gt_json_integer(json, steady->recorded[i].submits);
+        gt_json_text(json, "waits");
+        gt_json_integer(json, steady->recorded[i].waits);
+        gt_json_text(json, "allocations");
+        gt_json_integer(json, steady->recorded[i].allocations);
+        gt_json_text(json, "regular");
+        yajl_gen_bool(json, steady->recorded[i].regular);
+        yajl_gen_map_close(json);
+    }
+    yajl_gen_array_close(json);
+}
+
 static void print_json(FILE *out, const char *name, const struct gt_whatif *whatif, const struct gt_answer *answers,
                        size_t count)
 {
@@ -54,6 +75,7 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
     put_real(json, "step_us", whatif->step_us);
     gt_json_text(json, "steps");
     gt_json_integer(json, whatif->facts.steps.count);
+    put_recorded_steps(json, &whatif->steady);
     gt_json_text(json, "changes");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < count; i++)
