@@ -76,7 +76,7 @@ sim_libsim_a_SOURCES = \
     sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h sim/training/updates.c sim/training/updates.h \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \
+    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \
     sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().

@@ -13,6 +13,7 @@ struct stating {
     const struct gt_workload *w;
     struct gt_workload *to;
     const struct gt_device *device;
+    const struct gt_options *options;
     struct gt_replay replay;
     struct gt_isolated isolated;
 };
@@ -200,20 +201,29 @@ struct edge_lists {
     gt_op_index *before;
 };
 
-static struct edge_lists turn_edges(const struct gt_replay *replay, uint32_t ops)
+static bool is_left_out(const struct stating *stating, gt_op_index from, gt_op_index to)
 {
+    return stating->options->without_inferred_waits && stating->replay.inferred_after != NULL &&
+           stating->replay.inferred_after[to] == from;
+}
+
+static struct edge_lists turn_edges(const struct stating *stating, uint32_t ops)
+{
+    const struct gt_replay *replay = &stating->replay;
     struct edge_lists lists = {
         .first = gt_calloc(ops + 2ull, sizeof *lists.first),
         .before = gt_calloc(replay->edge_count + 1, sizeof *lists.before),
     };
 
-    for (uint64_t i = 0; i < replay->edge_count; i++)
-        lists.first[replay->edge_to[i] + 2]++;
+    for (gt_op_index op = 0; op < ops && replay->edge_count > 0; op++)
+        for (uint32_t i = replay->edge_from[op]; i < replay->edge_from[op + 1]; i++)
+            lists.first[replay->edge_to[i] + 2] += !is_left_out(stating, op, replay->edge_to[i]);
     for (uint32_t i = 0; i < ops; i++)
         lists.first[i + 2] += lists.first[i + 1];
     for (gt_op_index op = 0; op < ops && replay->edge_count > 0; op++)
         for (uint32_t i = replay->edge_from[op]; i < replay->edge_from[op + 1]; i++)
-            lists.before[lists.first[replay->edge_to[i] + 1]++] = op;
+            if (!is_left_out(stating, op, replay->edge_to[i]))
+                lists.before[lists.first[replay->edge_to[i] + 1]++] = op;
     return lists;
 }
 
@@ -234,7 +244,7 @@ static void state_edges(struct stating *stating)
 {
     const struct gt_workload *w = stating->w;
     struct gt_workload *to = stating->to;
-    struct edge_lists lists = turn_edges(&stating->replay, w->op_count);
+    struct edge_lists lists = turn_edges(stating, w->op_count);
 
     free(to->afters);
     to->afters = gt_calloc(stating->replay.edge_count + 1, sizeof *to->afters);
@@ -266,7 +276,7 @@ static void state_kernels(struct stating *stating)
 void gt_state(struct gt_stated *stated, const struct gt_workload *workload, const struct gt_device *device,
               const struct gt_options *options)
 {
-    struct stating stating = { .w = workload, .to = gt_workload_copy(workload), .device = device };
+    struct stating stating = { .w = workload, .to = gt_workload_copy(workload), .device = device, .options = options };
 
     gt_simulate_learn(workload, device, options, &stating.replay, &stating.isolated);
     state_calls(&stating);

@@ -163,11 +163,6 @@ static bool about_as_long(const gt_call_index *behind, uint32_t count)
 
 static const char repeated_calls[] = "repeated calls";
 
-bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *step)
-{
-    return strcmp(gt_name_text(w, step->name), repeated_calls) == 0;
-}
-
 /* `asked`: as many times, or once more; 0: any number of times. */
 static bool mark_repeated(struct gt_workload *w, uint32_t asked, struct gt_steps *steps)
 {

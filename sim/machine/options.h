@@ -34,6 +34,7 @@ struct gt_options {
      * NULL: none. */
     const struct gt_kernel_model *modelled;
     bool program_cost;
+    bool without_inferred_waits; /* gt_state(): dependencies that only measured times show are left out */
     /* Policies that the calling program brings, beside those that sim/gpu/placement.h and arbitration.h know; the
      * device chooses by name.  NULL: none. */
     const struct gt_placement_policy *placement;

@@ -205,7 +205,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     gt_neighbours_free(&neighbours);
     gt_replay_edges(replay, w, inferred);
     gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
-    free(inferred);
+    replay->inferred_after = inferred;
     free(by_end);
 }
 
@@ -230,6 +230,7 @@ void gt_replay_free(struct gt_replay *replay)
     free(replay->edge_to);
     free(replay->edges_in);
     free(replay->own_starts);
+    free(replay->inferred_after);
     gt_graph_launches_free(&replay->graphs);
     gt_recorded_graphs_free(&replay->recorded_graphs);
     memset(replay, 0, sizeof *replay);

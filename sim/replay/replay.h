@@ -49,6 +49,7 @@ struct gt_replay {
     struct gt_recorded_graphs recorded_graphs;
     struct gt_own_start *own_starts; /* by operation; NULL: of none anything is known */
     uint64_t inferred_waits;         /* edges concluded from measured times */
+    uint32_t *inferred_after;        /* by operation: where they come from; GT_NONE; NULL: there are none */
 };
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the

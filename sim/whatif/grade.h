@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_WHATIF_GRADE_H
 
 #include "sim/baseline/profiler.h"
+#include "sim/baseline/steady.h"
 #include "sim/baseline/steps.h"
 #include "sim/whatif/bound.h"
 
@@ -17,12 +18,9 @@ struct gt_grade_facts {
     struct gt_steps steps;
 };
 
-/* By how much longer, as a part, the host's work may really have taken that is left without the profiler. */
-double gt_grade_host_varies(const struct gt_grade_facts *facts);
-
-/* Add to the scenario what the facts make it assume, with the grade that each allows.  `predicted_us`: how long its
- * simulated run takes; `part`: what that is bound by (bound.h); `slower_host`: how much longer, as a part, it would be with a host that takes so much longer. */
-void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, double predicted_us,
-              const double part[GT_BOUNDS_BY], double slower_host);
+/* Add to the scenario what the facts make it assume, with the grade that each allows.  `low_us`, `high_us`: the interval of a
+ * step; `part`: what it is bound by (bound.h). */
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const struct gt_steady *steady,
+              double low_us, double high_us, const double part[GT_BOUNDS_BY]);
 
 #endif

@@ -9,9 +9,7 @@
 #include "sim/baseline/fit_connections.h"
 #include "sim/baseline/fit_priority.h"
 #include "sim/training/join_ranks.h"
-#include "sim/training/rank_count.h"
 #include "sim/whatif/fit_host.h"
-#include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
 {
@@ -24,8 +22,8 @@ static struct gt_options options_of(const struct gt_whatif *whatif, const struct
     return options;
 }
 
-static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
-                struct gt_timeline *timeline, struct gt_error *error)
+int gt_whatif_timeline(const struct gt_whatif *whatif, const struct gt_scenario *scenario,
+                       const struct gt_probe *probe, struct gt_timeline *timeline, struct gt_error *error)
 {
     struct gt_options options = options_of(whatif, scenario);
 
@@ -52,7 +50,7 @@ static int play_step(struct gt_whatif *whatif, double *us, struct gt_error *erro
     if (whatif->steady.workload == NULL)
         return 0;
     steady.workload = whatif->steady.workload;
-    if (play(whatif, &steady, NULL, &timeline, error) != 0)
+    if (gt_whatif_timeline(whatif, &steady, NULL, &timeline, error) != 0)
         return -1;
     *us = gt_steps_us(steady.workload, &timeline, whatif->steady.steps, &divided);
     gt_timeline_free(&timeline);
@@ -64,7 +62,7 @@ static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
     struct gt_timeline timeline;
     bool divided;
 
-    if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
+    if (gt_whatif_timeline(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
         return -1;
     *us = gt_timeline_us(&timeline);
     whatif->crowded_stream = gt_timeline_crowded(&timeline, whatif->baseline.workload);
@@ -151,6 +149,16 @@ static int make_alike(struct gt_whatif *whatif, struct gt_error *error)
     return play_us(whatif, &facts->alike_us, error);
 }
 
+/* The same without the waits that only measured times show: the other extreme of what may be. */
+static int begin_loose(struct gt_whatif *whatif, struct gt_error *error)
+{
+    struct gt_whatif_subject subject = whatif->subject;
+
+    whatif->loose = gt_calloc(1, sizeof *whatif->loose);
+    subject.options.without_inferred_waits = true;
+    return gt_whatif_begin(whatif->loose, &subject, error);
+}
+
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
 {
     struct gt_grade_facts *facts = &whatif->facts;
@@ -169,7 +177,9 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     if ((facts->profiled || joined) && gt_whatif_play_baseline(whatif, error) != 0)
         return -1;
-    return subject->step_us > 0 ? gt_fit_host(whatif, error) : 0;
+    if (subject->step_us > 0 && gt_fit_host(whatif, error) != 0)
+        return -1;
+    return facts->inferred_waits > 0 && !subject->options.without_inferred_waits ? begin_loose(whatif, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
@@ -177,144 +187,9 @@ void gt_whatif_free(struct gt_whatif *whatif)
     gt_scenario_free(&whatif->baseline);
     gt_steady_free(&whatif->steady);
     gt_workload_free(whatif->told);
-}
-
-/* "streams=4 + pinned" */
-static char *join(const struct gt_change *changes, size_t count)
-{
-    char *text = gt_strdup(count > 0 ? changes[0].spec : "");
-
-    for (size_t i = 1; i < count; i++) {
-        char *longer = gt_format("%s + %s", text, changes[i].spec);
-
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-static void begin_like(struct gt_scenario *scenario, const struct gt_scenario *baseline)
-{
-    gt_scenario_begin(scenario, baseline->workload, &baseline->device, &baseline->recorded, baseline->host);
-    scenario->host_pace = baseline->host_pace;
-    for (uint32_t i = 0; i < baseline->assumption_count; i++)
-        gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
-}
-
-static void lengthen(gt_time_ps *time_ps, double part)
-{
-    if (*time_ps != GT_TIME_NONE)
-        *time_ps += (gt_time_ps)(part * (double)*time_ps);
-}
-
-/* How much longer, as a part, the scenario would take if the profiler had cost the host less than its means: by then a
- * host that is nearly in the way is. */
-static int play_slower_host(const struct gt_whatif *whatif, struct gt_answer *answer, double *longer,
-                            struct gt_error *error)
-{
-    double part = gt_grade_host_varies(&whatif->facts);
-    struct gt_scenario slower = answer->scenario;
-    struct gt_timeline timeline;
-    int result;
-
-    *longer = 0;
-    if (part == 0)
-        return 0;
-    slower.workload = gt_workload_copy(answer->scenario.workload);
-    for (gt_call_index i = 0; i < slower.workload->call_count; i++) {
-        lengthen(&slower.workload->calls[i].duration_ps, part);
-        lengthen(&slower.workload->calls[i].before_ps, part);
-    }
-    result = play(whatif, &slower, NULL, &timeline, error);
-    if (result == 0) {
-        *longer = gt_timeline_us(&timeline) / answer->predicted_us - 1;
-        gt_timeline_free(&timeline);
-    }
-    gt_workload_free(slower.workload);
-    return result;
-}
-
-/* What a scenario changes, simulated: into *timeline. */
-static int play_changed(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                        const struct gt_probe *probe, struct gt_scenario *scenario, struct gt_timeline *timeline,
-                        struct gt_error *error)
-{
-    if (gt_changes_apply(changes, count, scenario, error) != 0 || gt_scale_kernels(scenario, error) != 0)
-        return -1;
-    return play(whatif, scenario, probe, timeline, error);
-}
-
-/* All of the run: predicted_us. */
-static int answer_whole(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                        const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
-{
-    struct gt_timeline timeline;
-    bool divided;
-
-    begin_like(&answer->scenario, &whatif->baseline);
-    if (play_changed(whatif, changes, count, probe, &answer->scenario, &timeline, error) != 0)
-        return -1;
-    gt_ranks_tell_extrapolated_collectives(&answer->scenario, timeline.summary.extrapolated);
-    answer->predicted_us = gt_timeline_us(&timeline);
-    answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
-    if (divided && whatif->facts.steps.count > 1 && whatif->steady.workload == NULL)
-        gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
-                           "steps cannot be told apart in it: a step is the whole time, divided by %u",
-                           whatif->facts.steps.count);
-    answer->bound_by = gt_bound_of(answer->scenario.workload, &timeline, answer->part);
-    gt_timeline_free(&timeline);
-    return 0;
-}
-
-/* A step of the steady state: step_us and what bounds it. */
-static int answer_step(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                       struct gt_answer *answer, struct gt_error *error)
-{
-    struct gt_scenario like = whatif->baseline, scenario;
-    struct gt_timeline timeline;
-    bool divided;
-    int result;
-
-    if (whatif->steady.workload == NULL)
-        return 0;
-    like.workload = whatif->steady.workload;
-    begin_like(&scenario, &like);
-    result = play_changed(whatif, changes, count, NULL, &scenario, &timeline, error);
-    if (result == 0) {
-        answer->step_us = gt_steps_us(scenario.workload, &timeline, whatif->steady.steps, &divided);
-        answer->bound_by = gt_bound_of(scenario.workload, &timeline, answer->part);
-        gt_timeline_free(&timeline);
-    }
-    gt_scenario_free(&scenario);
-    return result;
-}
-
-int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
-{
-    double slower_host;
-
-    memset(answer, 0, sizeof *answer);
-    answer->change = join(changes, count);
-    if (answer_whole(whatif, changes, count, probe, answer, error) != 0) {
-        answer->predicted_us = NAN;
-        if (whatif->steady.workload == NULL)
-            return -1;
-    }
-    if (answer_step(whatif, changes, count, answer, error) != 0)
-        return -1;
-    answer->change_pct = whatif->step_us > 0 ? 100 * (answer->step_us / whatif->step_us - 1) : 0;
-    if (play_slower_host(whatif, answer, &slower_host, error) != 0)
-        return -1;
-    gt_grade(&answer->scenario, &whatif->facts, answer->predicted_us, answer->part, slower_host);
-    return 0;
-}
-
-void gt_answer_free(struct gt_answer *answer)
-{
-    free(answer->change);
-    gt_scenario_free(&answer->scenario);
-    memset(answer, 0, sizeof *answer);
+    if (whatif->loose != NULL)
+        gt_whatif_free(whatif->loose);
+    free(whatif->loose);
 }
 
 static void add_tried(const struct gt_change_kind *kind, const char *argument, struct gt_change **changes,

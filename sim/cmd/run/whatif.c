@@ -1,5 +1,6 @@
 /* whatif.c - `gridtide whatif`: what a trace would take with something else. */
 #include <argp.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,11 +148,14 @@ static int parse_changes(const struct arguments *arguments, struct gt_change *ch
     return 0;
 }
 
+/* The shortest step first; what is not known last. */
 static int by_prediction(const void *left, const void *right)
 {
     const struct gt_answer *a = left, *b = right;
 
-    return (a->predicted_us > b->predicted_us) - (a->predicted_us < b->predicted_us);
+    if (isnan(a->step_us) || isnan(b->step_us))
+        return isnan(a->step_us) - isnan(b->step_us);
+    return (a->step_us > b->step_us) - (a->step_us < b->step_us);
 }
 
 /* A form of a change that comes to the same as the one tried before it says nothing new. */
@@ -159,7 +163,7 @@ static bool is_told(const struct gt_answer *answers, size_t count, const struct 
 {
     const struct gt_answer *before = count > 0 ? &answers[count - 1] : NULL;
 
-    return before != NULL && before->predicted_us == answer->predicted_us &&
+    return before != NULL && before->step_us == answer->step_us &&
            strncmp(before->change, answer->change, strcspn(answer->change, "=")) == 0;
 }
 
