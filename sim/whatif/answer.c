@@ -80,21 +80,21 @@ static void widen(struct gt_answer *answer, double us)
     answer->high_us = fmax(answer->high_us, us);
 }
 
-/* A host that is faster or slower than what is left of its recorded time. */
+/* A host that is faster or slower than what is left of its recorded time, and the model's own error, which has nothing to do with
+ * that: their squares add up. */
 static int vary_host(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer,
                      struct gt_error *error)
 {
     struct gt_paces paces = gt_host_paces(&asking->whatif->facts, &asking->whatif->steady);
-    double us;
+    double step_us = answer->step_us, fast_us = step_us, slow_us = step_us;
+    double model_us = gt_model_varies(&asking->whatif->facts) * step_us;
 
-    if (paces.fastest == 1 && paces.slowest == 1)
-        return 0;
-    if (play_step(asking->whatif, scenario, paces.fastest, &us, error) != 0)
+    if (paces.fastest != 1 && play_step(asking->whatif, scenario, paces.fastest, &fast_us, error) != 0)
         return -1;
-    widen(answer, us);
-    if (play_step(asking->whatif, scenario, paces.slowest, &us, error) != 0)
+    if (paces.slowest != 1 && play_step(asking->whatif, scenario, paces.slowest, &slow_us, error) != 0)
         return -1;
-    widen(answer, us);
+    answer->low_us = step_us - hypot(fmax(step_us - fast_us, 0), model_us);
+    answer->high_us = step_us + hypot(fmax(slow_us - step_us, 0), model_us);
     return 0;
 }
 
@@ -128,7 +128,6 @@ static int find_interval(const struct asking *asking, const struct gt_scenario *
 {
     const struct gt_whatif *whatif = asking->whatif;
 
-    answer->low_us = answer->high_us = answer->step_us;
     if (vary_host(asking, scenario, answer, error) != 0)
         return -1;
     if (whatif->loose != NULL) {
@@ -136,8 +135,6 @@ static int find_interval(const struct asking *asking, const struct gt_scenario *
 
         vary_scenario(&loose, whatif->baseline.host, answer);
     }
-    answer->low_us *= 1 - gt_model_varies(&whatif->facts);
-    answer->high_us *= 1 + gt_model_varies(&whatif->facts);
     if (scenario->independence_unknown)
         vary_independence(asking, answer);
     return 0;

@@ -10,7 +10,7 @@ static const double replay_low = 0.03, replay_medium = 0.01;
 /* The same where kernels of the same work last equally long. */
 static const double alike_low = 0.1, alike_medium = 0.02;
 /* Half the interval of a step, as a part of its middle, up to which an answer is trusted that much. */
-static const double interval_high = 0.06, interval_medium = 0.2;
+static const double interval_high = 0.09, interval_medium = 0.2;
 /* The host's part in a run from which on its times matter. */
 static const double host_matters = 0.1;
 
