@@ -1,5 +1,6 @@
 #include "sim/baseline/steady.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,9 @@
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/rebuild.h"
 
-/* A step is irregular where its host does so many times what it does in others, or submits so much more or less work. */
-static const double host_more = 1.5, submits_differ = 0.1;
+/* A step is irregular where its host does so many times what it does in others, or that part of it, and the difference is so much of
+ * the work of the step; or where it submits so much more or less work. */
+static const double host_differs = 1.5, host_matters = 0.1, submits_differ = 0.1;
 /* A steady state has so many steps at least: the first fills queues, the last drains them. */
 enum { LEAST_STEPS = 8 };
 
@@ -41,6 +43,8 @@ static void measure(struct gt_steady_step *step, const struct gt_workload *w, gt
         const struct gt_call *call = &w->calls[i];
 
         step->submits += call->ops > 0;
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+            step->gpu_ps += w->ops[op].duration_ps != GT_TIME_NONE ? w->ops[op].duration_ps : 0;
         step->waits += gt_call_synchronises(call) || call->flags & GT_CALL_WAITS;
         step->allocations += gt_call_allocates(w, call);
         if (call->thread == thread || call->ops > 0)
@@ -70,8 +74,7 @@ static struct gt_steady_step *find_steps(const struct gt_workload *w, uint32_t *
     return steps;
 }
 
-/* The value at a part of the steps, rising: what most do at 1 / 2; what those that do little do at 1 / 4, since first steps do more and
- * hardly any does less. */
+/* The value at a part of the steps, rising: what most do at 1 / 2, what those that do little do at 1 / 4. */
 static uint64_t at_part(const struct gt_steady_step *steps, uint32_t count, size_t field, size_t bytes, uint32_t part)
 {
     uint64_t *values = gt_calloc(count, sizeof *values), value;
@@ -96,9 +99,19 @@ static uint32_t least_allocations(const struct gt_steady_step *steps, uint32_t c
     return least;
 }
 
+static bool host_is_regular(const struct gt_steady_step *step, double usual_ps)
+{
+    double host_ps = (double)step->host_ps;
+
+    if (fabs(host_ps - usual_ps) <= host_matters * fmax(usual_ps, (double)step->gpu_ps))
+        return true;
+    return host_ps <= host_differs * usual_ps && host_ps * host_differs >= usual_ps;
+}
+
 static void find_regular(struct gt_steady *steady, struct gt_steady_step *steps, uint32_t count)
 {
-    uint64_t host_ps = AT_PART(4, steps, count, host_ps);
+    /* Start-up is in the first half; in the other one some steps may do more, but hardly any does less. */
+    double host_ps = (double)AT_PART(4, steps + count / 2, count - count / 2, host_ps);
     double submits = (double)AT_PART(2, steps, count, submits);
     uint32_t allocations = least_allocations(steps, count);
     uint32_t waits = (uint32_t)AT_PART(2, steps, count, waits);
@@ -106,15 +119,15 @@ static void find_regular(struct gt_steady *steady, struct gt_steady_step *steps,
     for (uint32_t i = 0; i < count; i++) {
         double differ = steps[i].submits / submits - 1;
 
-        steps[i].regular = (double)steps[i].host_ps <= host_more * (double)host_ps && differ <= submits_differ &&
-                           differ >= -submits_differ && steps[i].allocations == allocations;
+        steps[i].regular = host_is_regular(&steps[i], host_ps) && fabs(differ) <= submits_differ &&
+                           steps[i].allocations == allocations;
         /* The last one may lack the wait that ends the others. */
         if (i + 1 == count && steps[i].waits < waits && steady->regular > 0)
             steps[i].regular = false;
         steady->regular += steps[i].regular;
         steady->irregular += !steps[i].regular;
         if (!steps[i].regular)
-            steady->irregular_us += ((double)steps[i].host_ps - (double)host_ps) / 1e6;
+            steady->irregular_us += ((double)steps[i].host_ps - host_ps) / 1e6;
     }
 }
 
