@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/baseline/stated.h"
-#include "sim/changes/change.h"
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/input/task_costs.h"
@@ -149,24 +147,13 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
-/* The same work over other streams, in the form in which a recorded run can be changed. */
-static int deal_streams(struct gt_run_work *work)
+/* Does an option change the device or the streams?  What --serialize and --cost=program do is no change of the program. */
+static bool asks_for_change(const struct gt_run_work *work)
 {
-    const struct gt_run_arguments *arguments = work->arguments;
-    const struct gt_whatif_host host = { .independent = arguments->independent };
-    struct gt_stated stated;
-    char count[16];
-    int result;
+    const struct gt_options *options = &work->arguments->options;
 
-    snprintf(count, sizeof count, "%" PRIu32, arguments->streams);
-    gt_state(&stated, work->workload, &work->asked.recorded, &arguments->options);
-    gt_scenario_begin(&work->dealt, stated.workload, &work->asked.device, &work->asked.recorded, &host);
-    gt_workload_free(stated.workload);
-    work->learned = stated.learned;
-    result = gt_change_streams.apply(&work->dealt, count, work->error);
-    work->dealt.host = NULL;
-    work->asked.played = work->dealt.workload;
-    return result;
+    return !options->serialize && !options->program_cost &&
+           (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
 }
 
 static void prepare_variants(struct gt_run_work *work)
@@ -203,7 +190,7 @@ static int prepare(struct gt_run_work *work)
     if (gt_price_tasks(arguments->model.task_costs, work->workload, &work->asked.device, work->name,
                        arguments->model.quiet, work->error) != 0)
         return -1;
-    if (arguments->streams > 0 && deal_streams(work) != 0)
+    if (asks_for_change(work) && gt_run_ask_engine(work) != 0)
         return -1;
     prepare_variants(work);
     return 0;
@@ -215,7 +202,7 @@ static void release(struct gt_run_work *work)
     gt_kernel_model_free(work->asked.modelled);
     gt_kernel_model_free(work->without.modelled);
     gt_workload_free(work->workload);
-    gt_scenario_free(&work->dealt);
+    gt_run_engine_free(&work->engine);
     gt_profiles_free(&work->arguments->model.profiles);
     free(work->name);
     free(work->output);
