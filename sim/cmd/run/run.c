@@ -63,6 +63,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
+    case ARGP_KEY_END:
+        if (arguments->options.serialize && arguments->streams > 0)
+            argp_error(state, "--serialize leaves nothing to spread over streams; give it or --streams");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -81,8 +85,9 @@ static const struct argp parser = {
 };
 /* clang-format on */
 
-/* The options as they stand in the store: what it takes to get this run again; without what changes it. */
-static char *describe_options(const struct gt_run_arguments *arguments, bool changed)
+/* The options as they stand in the store: what it takes to get this run again; without what changes it.  `engine`: kernels that
+ * last as their programs say do so with and without the change. */
+static char *describe_options(const struct gt_run_arguments *arguments, bool changed, bool engine)
 {
     char *text;
     size_t bytes;
@@ -91,7 +96,7 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
     if (out == NULL)
         gt_no_memory("a text");
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off", arguments->options.seed);
-    if (arguments->options.program_cost && changed)
+    if (arguments->options.program_cost && (changed || engine))
         fputs(" cost=program", out);
     if (arguments->full)
         fputs(" detail=full", out);
@@ -147,12 +152,10 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
-/* Does an option change the device or the streams?  What --serialize and --cost=program do is no change of the program. */
+/* Does an option change the device or the streams?  What --serialize and --cost=program alone do is no change of the program. */
 static bool asks_for_change(const struct gt_run_work *work)
 {
-    const struct gt_options *options = &work->arguments->options;
-
-    return !options->serialize && !options->program_cost &&
+    return !work->arguments->options.serialize &&
            (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
 }
 
@@ -160,8 +163,8 @@ static void prepare_variants(struct gt_run_work *work)
 {
     work->asked.simulated = work->without.simulated = work->arguments->options;
     work->without.simulated.serialize = work->without.simulated.program_cost = false;
-    work->asked.options = describe_options(work->arguments, true);
-    work->without.options = describe_options(work->arguments, false);
+    work->asked.options = describe_options(work->arguments, true, work->engine.asked);
+    work->without.options = describe_options(work->arguments, false, work->engine.asked);
     work->changed = gt_run_is_change(work);
 }
 
