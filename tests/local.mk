@@ -23,7 +23,7 @@ UNIT_TESTS = \
     tests/unit/demangle \
     tests/unit/golden \
     tests/unit/host_costs \
-    tests/unit/host_gaps \
+    tests/unit/host_gaps tests/unit/host_waits \
     tests/unit/export \
     tests/unit/device_file \
     tests/unit/device \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/workload/host_waits.h"
 
 /* A row repeated is so much of a thread's calls at least; one that is longer is taken only for so much more. */
 static const double least_part = 0.75, more_part = 0.01;
@@ -63,13 +64,7 @@ gt_thread_index gt_repeats_busiest_thread(const struct gt_workload *w)
 
 static bool waits(const struct gt_workload *w, gt_call_index call)
 {
-    switch (w->calls[call].kind) {
-    case GT_CALL_STREAM_SYNC:
-    case GT_CALL_EVENT_SYNC:
-    case GT_CALL_POLL:
-    case GT_CALL_DEVICE_SYNC: return true;
-    default: return w->calls[call].flags & GT_CALL_WAITS;
-    }
+    return gt_call_synchronises(&w->calls[call]) || gt_call_holds_host(w, &w->calls[call]);
 }
 
 static bool is_wait(const struct gt_workload *w, gt_call_index call)
