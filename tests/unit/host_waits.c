@@ -301,6 +301,39 @@ static void calls_with_operations(void **state)
     gt_workload_free(w);
 }
 
+/* A thread's lock is held while it asks for something, not while it may wait. */
+static void locks(void **state)
+{
+    static const struct {
+        struct gt_op op;
+        uint8_t flags;
+        bool locked;
+    } cases[] = {
+        { { .kind = GT_OP_COPY, .direction = GT_H2D, .memory = GT_MEMORY_PINNED }, 0, true },
+        { { .kind = GT_OP_COPY, .direction = GT_H2D, .memory = GT_MEMORY_PINNED }, GT_CALL_SYNCHRONOUS, false },
+        { { .kind = GT_OP_COPY, .direction = GT_H2D, .memory = GT_MEMORY_PAGEABLE }, 0, false },
+        { { .kind = GT_OP_COPY, .direction = GT_H2H, .memory = GT_MEMORY_PINNED }, 0, false },
+        { { .kind = GT_OP_COPY, .direction = GT_D2D, .memory = GT_MEMORY_DEVICE }, GT_CALL_SYNCHRONOUS, true },
+        { { .kind = GT_OP_MEMSET, .memory = GT_MEMORY_DEVICE }, GT_CALL_SYNCHRONOUS, true },
+    };
+    struct gt_workload *w = workload();
+    gt_op_index op = gt_workload_add_op(w);
+    gt_call_index call = gt_workload_add_call(w);
+
+    (void)state;
+    w->threads[0].lock = gt_name(w, "GIL", 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        w->ops[op] = cases[i].op; /* in the legacy default stream */
+        w->calls[call] = (struct gt_call){ .kind = cases[i].op.kind == GT_OP_COPY ? GT_CALL_COPY : GT_CALL_MEMSET,
+                                           .flags = cases[i].flags,
+                                           .stream = GT_NONE,
+                                           .event = GT_NONE,
+                                           .ops = 1 };
+        assert_int_equal(gt_call_needs_lock(w, call), cases[i].locked);
+    }
+    gt_workload_free(w);
+}
+
 /* "cudaMemcpy, legacy default stream, h2d pageable, 64 bytes": what host_waits.py measured, as a call. */
 static bool parse_case(const char *line, struct gt_call *call, struct gt_op *op)
 {
@@ -376,9 +409,13 @@ static void every_measured_case(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_and_memsets),       cmocka_unit_test(launches),
-        cmocka_unit_test(calls_without_operations), cmocka_unit_test(polls),
-        cmocka_unit_test(streams_covered),          cmocka_unit_test(calls_with_operations),
+        cmocka_unit_test(copies_and_memsets),
+        cmocka_unit_test(launches),
+        cmocka_unit_test(calls_without_operations),
+        cmocka_unit_test(polls),
+        cmocka_unit_test(streams_covered),
+        cmocka_unit_test(calls_with_operations),
+        cmocka_unit_test(locks),
         cmocka_unit_test(every_measured_case),
     };
 
