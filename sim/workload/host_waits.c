@@ -1,6 +1,6 @@
 /* The table of which call waits for what.  Its sources:
  *
- *   [API]    CUDA Runtime API, "API synchronization behavior", and the functions' own descriptions
+ *   [API]    CUDA Runtime API, "API synchronization behavior" (numbers are those of its lists), and the functions' own descriptions
  *   [guide]  CUDA C++ Programming Guide
  *   [H200]   validate/recordings/host-waits.txt: 63 calls behind 2 ms of work, one H200, driver 580
  *   [trace]  traces/FORMAT.md: what the field `synchronous` says where CUDA has no such form
@@ -114,7 +114,7 @@ static enum target target_of(const struct gt_workload *w, gt_stream_index stream
 {
     if (stream == GT_NONE)
         return NO_TARGET;
-    return w->streams[stream].flags & GT_STREAM_LEGACY_DEFAULT ? LEGACY_DEFAULT_STREAM : TARGET;
+    return (w->streams[stream].flags & GT_STREAM_LEGACY_DEFAULT) != 0 ? LEGACY_DEFAULT_STREAM : TARGET;
 }
 
 static const struct row *row_of_call(const struct gt_workload *w, const struct gt_call *call)
@@ -134,7 +134,7 @@ static const struct row *row_of_op(const struct gt_workload *w, const struct gt_
     enum form form = ASYNCHRONOUS;
 
     if (call->flags & GT_CALL_SYNCHRONOUS)
-        form = w->streams[op->stream].flags & defaults ? SYNCHRONOUS : FOLLOWED_BY_A_WAIT;
+        form = (w->streams[op->stream].flags & defaults) != 0 ? SYNCHRONOUS : FOLLOWED_BY_A_WAIT;
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
         return &kinds[GT_CALL_GRAPH_LAUNCH][NO_TARGET];
     if (op->kind == GT_OP_COPY)
@@ -151,7 +151,7 @@ enum gt_host_wait gt_op_host_wait(const struct gt_workload *w, const struct gt_c
                                   enum gt_host_waits_by by)
 {
     if (by == GT_HOST_WAITS_OBSERVED && call->flags & GT_CALL_STATED && call->kind != GT_CALL_GRAPH_LAUNCH)
-        return call->flags & GT_CALL_WAITS ? GT_HOST_WAIT_OPERATION : GT_HOST_WAIT_NONE;
+        return (call->flags & GT_CALL_WAITS) != 0 ? GT_HOST_WAIT_OPERATION : GT_HOST_WAIT_NONE;
     return wait_in(row_of_op(w, call, op), by);
 }
 

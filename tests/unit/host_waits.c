@@ -12,9 +12,9 @@
 
 #include "sim/workload/host_waits.h"
 
-/* A letter a wait, in the enumeration's order: n(one), s(taged), S(tream then staged), o(peration), e(vent), t: one stream,
- * b(locking streams), g(pu), c(ontext), p(rocess), u(nknown). */
-static const char letters[] = "nsSoetbgcpu";
+/* A letter a wait, in the enumeration's order: '.' none, 's' staged, 'S' stream then staged, 'o' operation, 'e' event, 't' one stream,
+ * 'b' blocking streams, 'g' GPU, 'c' context, 'p' process, 'u' unknown. */
+static const char letters[] = ".sSoetbgcpu";
 
 /* Streams of a workload: the legacy default one, a thread's default one, a blocking and a non-blocking one; and the legacy
  * default one of another GPU. */
@@ -80,10 +80,10 @@ static void expect_op(struct gt_workload *w, struct gt_call *call, const struct 
         expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_OBSERVED), letter, what, forms[i].how);
         /* As it was seen to wait, where that is known; the promise stays. */
         call->flags |= GT_CALL_STATED;
-        expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_OBSERVED), 'n', what, "stated as not blocked");
+        expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_OBSERVED), '.', what, "stated as not blocked");
         expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_PROMISED), letter, what, "stated as not blocked");
         call->flags |= GT_CALL_WAITS;
-        expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_OBSERVED), graph ? 'n' : 'o', what, "stated as blocked");
+        expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_OBSERVED), graph ? '.' : 'o', what, "stated as blocked");
         expect(gt_op_host_wait(w, call, &in, GT_HOST_WAITS_PROMISED), letter, what, "stated as blocked");
     }
 }
@@ -92,23 +92,23 @@ static void copies_and_memsets(void **state)
 {
     /* By direction and memory: asynchronous; synchronous; synchronous in a stream that has no such form. */
     static const char *const copies[GT_DIRECTIONS][GT_MEMORIES] = {
-        [GT_H2D] = { [GT_MEMORY_PINNED] = "noo",
+        [GT_H2D] = { [GT_MEMORY_PINNED] = ".oo",
                      [GT_MEMORY_PAGEABLE] = "sSo",
-                     [GT_MEMORY_DEVICE] = "noo",
-                     [GT_MEMORY_MANAGED] = "noo",
-                     [GT_MEMORY_UNKNOWN] = "noo" },
-        [GT_D2H] = { [GT_MEMORY_PINNED] = "noo",
+                     [GT_MEMORY_DEVICE] = ".oo",
+                     [GT_MEMORY_MANAGED] = ".oo",
+                     [GT_MEMORY_UNKNOWN] = ".oo" },
+        [GT_D2H] = { [GT_MEMORY_PINNED] = ".oo",
                      [GT_MEMORY_PAGEABLE] = "ooo",
-                     [GT_MEMORY_DEVICE] = "noo",
-                     [GT_MEMORY_MANAGED] = "noo",
-                     [GT_MEMORY_UNKNOWN] = "noo" },
-        [GT_D2D] = { "nno", "nno", "nno", "nno", "nno" },
-        [GT_P2P] = { "nno", "nno", "nno", "nno", "nno" },
+                     [GT_MEMORY_DEVICE] = ".oo",
+                     [GT_MEMORY_MANAGED] = ".oo",
+                     [GT_MEMORY_UNKNOWN] = ".oo" },
+        [GT_D2D] = { "..o", "..o", "..o", "..o", "..o" },
+        [GT_P2P] = { "..o", "..o", "..o", "..o", "..o" },
         [GT_H2H] = { "ooo", "ooo", "ooo", "ooo", "ooo" },
     };
     static const char *const memsets[GT_MEMORIES] = {
-        [GT_MEMORY_PINNED] = "noo",  [GT_MEMORY_PAGEABLE] = "nno", [GT_MEMORY_DEVICE] = "nno",
-        [GT_MEMORY_MANAGED] = "noo", [GT_MEMORY_UNKNOWN] = "nno",
+        [GT_MEMORY_PINNED] = ".oo",  [GT_MEMORY_PAGEABLE] = "..o", [GT_MEMORY_DEVICE] = "..o",
+        [GT_MEMORY_MANAGED] = ".oo", [GT_MEMORY_UNKNOWN] = "..o",
     };
     struct gt_workload *w = workload();
     struct gt_call call = { .stream = GT_NONE, .event = GT_NONE, .buffer = GT_NONE, .ops = 1 };
@@ -138,12 +138,12 @@ static void launches(void **state)
 
     (void)state;
     call.kind = GT_CALL_LAUNCH;
-    expect_op(w, &call, &(struct gt_op){ .kind = GT_OP_KERNEL }, "noo", "launch");
+    expect_op(w, &call, &(struct gt_op){ .kind = GT_OP_KERNEL }, ".oo", "launch");
     call.kind = GT_CALL_HOST_FUNCTION;
-    expect_op(w, &call, &(struct gt_op){ .kind = GT_OP_HOST_FUNCTION }, "noo", "host function");
+    expect_op(w, &call, &(struct gt_op){ .kind = GT_OP_HOST_FUNCTION }, ".oo", "host function");
     call.kind = GT_CALL_GRAPH_LAUNCH;
     for (uint8_t kind = 0; kind < GT_OP_KINDS; kind++)
-        expect_op(w, &call, &(struct gt_op){ .kind = kind, .direction = GT_H2H }, "nnn", "graph launch");
+        expect_op(w, &call, &(struct gt_op){ .kind = kind, .direction = GT_H2H }, "...", "graph launch");
     gt_workload_free(w);
 }
 
@@ -155,26 +155,26 @@ struct expectation {
 };
 
 static const struct expectation expectations[GT_CALL_KINDS] = {
-    [GT_CALL_HOST_WORK] = { "nnnnnn", "nnnnnn", .idle = true, .idle_in_stream = true },
-    [GT_CALL_LAUNCH] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_GRAPH_LAUNCH] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_COPY] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_MEMSET] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_HOST_FUNCTION] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_STREAM_CREATE] = { "nnnnnn", "nnnnnn", .idle = true, .idle_in_stream = true },
+    [GT_CALL_HOST_WORK] = { "......", "......", .idle = true, .idle_in_stream = true },
+    [GT_CALL_LAUNCH] = { "......", "......" },
+    [GT_CALL_GRAPH_LAUNCH] = { "......", "......" },
+    [GT_CALL_COPY] = { "......", "......" },
+    [GT_CALL_MEMSET] = { "......", "......" },
+    [GT_CALL_HOST_FUNCTION] = { "......", "......" },
+    [GT_CALL_STREAM_CREATE] = { "......", "......", .idle = true, .idle_in_stream = true },
     [GT_CALL_STREAM_SYNC] = { "ubtttu", "ubtttu", .synchronises = true },
-    [GT_CALL_STREAM_QUERY] = { "nnnnnn", "nnnnnn", .queries = true },
-    [GT_CALL_EVENT_CREATE] = { "nnnnnn", "nnnnnn", .idle = true, .idle_in_stream = true },
-    [GT_CALL_EVENT_RECORD] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_EVENT_WAIT] = { "nnnnnn", "nnnnnn" },
-    [GT_CALL_EVENT_QUERY] = { "nnnnnn", "nnnnnn", .queries = true },
+    [GT_CALL_STREAM_QUERY] = { "......", "......", .queries = true },
+    [GT_CALL_EVENT_CREATE] = { "......", "......", .idle = true, .idle_in_stream = true },
+    [GT_CALL_EVENT_RECORD] = { "......", "......" },
+    [GT_CALL_EVENT_WAIT] = { "......", "......" },
+    [GT_CALL_EVENT_QUERY] = { "......", "......", .queries = true },
     [GT_CALL_EVENT_SYNC] = { "uuuuue", "uuuuue", .synchronises = true },
     [GT_CALL_DEVICE_SYNC] = { "pccccp", "pccccp", .synchronises = true },
-    [GT_CALL_ALLOC] = { "nnnnnn", "nnnnnn", .idle = true },
-    [GT_CALL_FREE] = { "gnnnng", "gnnnng", .synchronises = true },
+    [GT_CALL_ALLOC] = { "......", "......", .idle = true },
+    [GT_CALL_FREE] = { "g....g", "g....g", .synchronises = true },
     [GT_CALL_POLL] = { NULL, NULL, .synchronises = true }, /* see below */
-    [GT_CALL_RECORD_STREAM] = { "nnnnnn", "nnnnnn", .idle = true, .idle_in_stream = true },
-    [GT_CALL_OTHER] = { "nnnnnn", "nnnnnn", .idle = true, .idle_in_stream = true },
+    [GT_CALL_RECORD_STREAM] = { "......", "......", .idle = true, .idle_in_stream = true },
+    [GT_CALL_OTHER] = { "......", "......", .idle = true, .idle_in_stream = true },
 };
 
 static void expect_kind(const struct gt_workload *w, uint8_t kind, const struct expectation *expected)
@@ -189,7 +189,7 @@ static void expect_kind(const struct gt_workload *w, uint8_t kind, const struct 
                gt_call_kind_names[kind], "promised");
         expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), expected->observed[target],
                gt_call_kind_names[kind], "observed");
-        assert_int_equal(gt_call_may_wait(w, &call), expected->observed[target] != 'n');
+        assert_int_equal(gt_call_may_wait(w, &call), expected->observed[target] != '.');
         assert_false(gt_call_holds_host(w, &call));
     }
 }
@@ -236,7 +236,7 @@ static void polls(void **state)
         expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_PROMISED), event ? 'e' : 't', "poll", "promised");
         expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), event ? 'e' : 't', "poll", "observed");
         call.most_pieces = 3;
-        expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_PROMISED), 'n', "poll that gives up", "promised");
+        expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_PROMISED), '.', "poll that gives up", "promised");
         expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), event ? 'e' : 't', "poll that gives up",
                "observed");
     }
@@ -285,14 +285,14 @@ static void calls_with_operations(void **state)
 
         w->ops[op] = (struct gt_op){ .kind = GT_OP_COPY, .direction = GT_D2D, .memory = GT_MEMORY_DEVICE };
     }
-    expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), 'n', "copy", "within the device twice");
+    expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), '.', "copy", "within the device twice");
     assert_false(gt_call_may_wait(w, &call) || gt_call_holds_host(w, &call));
     w->ops[1].direction = GT_H2D;
     w->ops[1].memory = GT_MEMORY_PAGEABLE;
     expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), 's', "copy", "one of them staged");
     assert_true(gt_call_may_wait(w, &call) && !gt_call_holds_host(w, &call));
     w->ops[1].memory = GT_MEMORY_UNKNOWN;
-    expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), 'n', "copy", "of unknown memory");
+    expect(gt_call_host_wait(w, &call, GT_HOST_WAITS_OBSERVED), '.', "copy", "of unknown memory");
     assert_true(gt_call_may_wait(w, &call));
     w->ops[0].direction = GT_H2H;
     assert_true(gt_call_holds_host(w, &call));
