@@ -80,7 +80,7 @@ static const struct row copies[GT_DIRECTIONS][GT_MEMORIES][FORMS] = {
     [GT_H2D] = {
         /* [API] synchronous 1: "a stream sync is performed before the copy is initiated", it returns once the buffer has been copied
          * to staging memory; asynchronous: [H200] staged at once.  [H200] cudaMemcpy waits behind a busy stream, cudaMemcpyAsync
-         * does not */
+         * does not.  In the legacy default stream: random-77031/copies-15, behind a copy of a blocking stream */
         [GT_MEMORY_PAGEABLE] = MOVE(STAGED, STREAM_THEN_STAGED),
         /* [API] synchronous 2, asynchronous 4; [H200].  Not measured: managed memory */
         [GT_MEMORY_PINNED] = MOVE(NONE, OPERATION),
