@@ -50,7 +50,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/pytorch_ranges.c sim/workload/pytorch_ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/baseline/fit_connections.c sim/baseline/fit_connections.h sim/baseline/fit_priority.c \
     sim/baseline/fit_priority.h sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
     sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \

@@ -3,7 +3,7 @@
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
     tests/unit/program_match \
-    tests/unit/base \
+    tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
     tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_several tests/unit/check_wide tests/unit/schema \
     tests/unit/cuda_api \
@@ -23,7 +23,7 @@ UNIT_TESTS = \
     tests/unit/demangle \
     tests/unit/golden \
     tests/unit/host_costs \
-    tests/unit/host_gaps \
+    tests/unit/host_gaps tests/unit/host_waits \
     tests/unit/export \
     tests/unit/device_file \
     tests/unit/device \
@@ -157,6 +157,7 @@ tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_whatif_changes_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_accumulated_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_capture_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_blocked_calls_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)

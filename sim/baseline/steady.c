@@ -8,6 +8,7 @@
 #include "sim/baseline/startup.h"
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/rebuild.h"
+#include "sim/workload/host_waits.h"
 
 /* A step is irregular where its host does so many times what it does in others, or that part of it, and the difference is so much of
  * the work of the step; or where it submits so much more or less work. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/repeats.h"
+#include "sim/workload/host_waits.h"
 #include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
@@ -177,7 +177,7 @@ static bool mark_repeated(struct gt_workload *w, uint32_t asked, struct gt_steps
     steps->rows = repeats.rows;
     for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
         steps->waited |= w->calls[i].thread == repeats.thread &&
-                         (w->calls[i].flags & GT_CALL_WAITS || gt_call_synchronises(&w->calls[i]));
+                         (gt_call_synchronises(&w->calls[i]) || gt_call_holds_host(w, &w->calls[i]));
     for (uint32_t i = 0; i < repeats.count; i++)
         mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
              repeats.first_call[i + 1]);

@@ -85,23 +85,13 @@ static void take_records(struct gt_order *order, gt_buffer_index buffer, struct 
     memory->record_count = kept;
 }
 
-/* cudaFree waits for the device: for that whose memory it is, where the process works there. */
-static gt_gpu_index waits_for_gpu(const struct gt_order *order, const struct gt_call *call)
+static gt_step_index add_free(struct gt_order *order, gt_call_index index)
 {
-    const struct gt_buffer *buffer = &order->w->buffers[call->buffer];
-    uint64_t process = order->w->threads[call->thread].process;
+    const struct gt_call *call = &order->w->calls[index];
 
-    for (uint32_t i = 0; i < order->context_count && buffer->memory == GT_MEMORY_DEVICE; i++)
-        if (order->contexts[i].gpu == buffer->gpu && order->contexts[i].process == process)
-            return buffer->gpu;
-    return GT_NONE;
-}
-
-static gt_step_index add_free(struct gt_order *order, const struct gt_call *call)
-{
     if (call->stream != GT_NONE)
         return gt_order_ask(order, call->thread, call->stream, GT_STEP_PLAIN, GT_NONE);
-    gt_order_see_streams(order, call->thread, GT_NONE, waits_for_gpu(order, call));
+    gt_order_synchronise(order, index);
     return gt_steps_add(&order->steps, order->threads[call->thread].line, GT_STEP_PLAIN, GT_NONE);
 }
 
@@ -119,7 +109,7 @@ void gt_order_release(struct gt_order *order, gt_call_index index)
     gt_step_index waits;
 
     free(given->recorded); /* all that it was of is given back anew */
-    *given = (struct given){ .step = add_free(order, call), .in_stream = call->stream != GT_NONE };
+    *given = (struct given){ .step = add_free(order, index), .in_stream = call->stream != GT_NONE };
     take_records(order, buffer, given);
     waits = gt_steps_add(&order->steps, GT_NONE, GT_STEP_GIVEN_BACK, index);
     gt_steps_order(&order->steps, given->step, waits);

@@ -3,18 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool gt_call_synchronises(const struct gt_call *call)
-{
-    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC ||
-           call->kind == GT_CALL_DEVICE_SYNC || call->kind == GT_CALL_POLL ||
-           (call->kind == GT_CALL_FREE && call->stream == GT_NONE);
-}
-
-bool gt_call_queries(const struct gt_call *call)
-{
-    return call->kind == GT_CALL_STREAM_QUERY || call->kind == GT_CALL_EVENT_QUERY;
-}
-
 const struct gt_op *gt_call_copies(const struct gt_workload *w, const struct gt_call *call,
                                    enum gt_direction direction)
 {
@@ -24,24 +12,6 @@ const struct gt_op *gt_call_copies(const struct gt_workload *w, const struct gt_
         return NULL;
     op = &w->ops[call->first_op];
     return op->kind == GT_OP_COPY && op->direction == direction ? op : NULL;
-}
-
-bool gt_call_holds_host(const struct gt_workload *w, const struct gt_call *call)
-{
-    const struct gt_op *out = gt_call_copies(w, call, GT_D2H);
-
-    if (call->kind != GT_CALL_COPY && call->kind != GT_CALL_MEMSET)
-        return false;
-    if (call->flags & GT_CALL_STATED)
-        return call->flags & GT_CALL_WAITS;
-    return call->flags & GT_CALL_SYNCHRONOUS || (out != NULL && out->memory == GT_MEMORY_PAGEABLE);
-}
-
-bool gt_call_is_idle(const struct gt_call *call)
-{
-    return call->kind == GT_CALL_HOST_WORK || call->kind == GT_CALL_OTHER || call->kind == GT_CALL_STREAM_CREATE ||
-           call->kind == GT_CALL_EVENT_CREATE || call->kind == GT_CALL_RECORD_STREAM ||
-           (call->kind == GT_CALL_ALLOC && call->stream == GT_NONE);
 }
 
 /* cudaMalloc, cuMemAlloc_v2, cudaHostRegister and the like; not those in stream order. */

@@ -5,6 +5,7 @@
 
 #include "sim/base/array.h"
 #include "sim/rewrite/call_kinds.h"
+#include "sim/workload/host_waits.h"
 
 /* The stretch that a thread is in. */
 struct stretch {
@@ -95,6 +96,14 @@ static void end_stretch(struct finding *f, struct stretch *stretch)
     begin_stretch(stretch, stretch->step);
 }
 
+/* A stream that is captured takes no synchronous form of a copy or memset, whether that would wait or not (CUDA C++ Programming
+ * Guide, "Prohibited and Unhandled Operations").  Where it was recorded and did not wait, the asynchronous form does the same. */
+static bool is_synchronous_form(const struct gt_call *call)
+{
+    return (call->kind == GT_CALL_COPY || call->kind == GT_CALL_MEMSET) && call->flags & GT_CALL_SYNCHRONOUS &&
+           !(call->flags & GT_CALL_STATED);
+}
+
 /* Why may this call not stand between captured ones?  NULL: it may. */
 static const char *objection(const struct gt_workload *w, const struct gt_call *call)
 {
@@ -110,6 +119,8 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
         return "asks how far the GPU is";
     if (gt_call_holds_host(w, call))
         return "holds the host up until it is done";
+    if (is_synchronous_form(call))
+        return "is a synchronous form, which a stream that is captured does not take";
     return NULL;
 }
 
@@ -118,7 +129,8 @@ static bool parts(const struct finding *f, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
         return true;
-    return !f->steps && (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(f->w, call));
+    return !f->steps && (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(f->w, call) ||
+                         is_synchronous_form(call));
 }
 
 static void add_launch(struct finding *f, struct stretch *stretch, gt_call_index index)

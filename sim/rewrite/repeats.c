@@ -9,7 +9,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-#include "sim/rewrite/call_kinds.h"
+#include "sim/workload/host_waits.h"
 
 /* Of all tokens so many may be none of a whole number of iterations; more iterations are taken at the price of so many more. */
 static const double most_odd = 0.25, odd_more = 0.01;
@@ -66,7 +66,7 @@ gt_thread_index gt_repeats_busiest_thread(const struct gt_workload *w)
 
 static bool waits(const struct gt_workload *w, gt_call_index call)
 {
-    return gt_call_synchronises(&w->calls[call]) || w->calls[call].flags & GT_CALL_WAITS;
+    return gt_call_synchronises(&w->calls[call]) || gt_call_holds_host(w, &w->calls[call]);
 }
 
 /* The tokens of one thread, and those that are the same, in order. */
