@@ -11,7 +11,7 @@ plots_libplots_a_SOURCES = \
     plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/ranks.c plots/figures/workers.c plots/page/page.c \
     plots/page/page.h plots/page/page_change.c plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
     plots/page/page_names.h plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
-    plots/page/page_table.h plots/page/page_tables.c plots/page/page_timeline.c plots/page/page_limit.c plots/page/page_ranks.c plots/page/page_why.c plots/page/parts.h plots/page/report.c \
+    plots/page/page_table.h plots/page/page_tables.c plots/page/page_timeline.c plots/page/page_limit.c plots/page/page_ranks.c plots/page/page_overview.c plots/page/page_why.c plots/page/parts.h plots/page/report.c \
     plots/page/report.h plots/data/sweep_view.c plots/data/sweep_view.h plots/figures/sweep_figures.c \
     plots/figures/sweep_figures.h plots/page/page_sweep.c plots/page/page_sweep.h
 

@@ -97,7 +97,7 @@ CLI_TESTS = \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
     tests/cli/rules.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats \
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_overview.bats tests/cli/explain_recorded.bats \
     tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats tests/cli/whatif_recorded.bats \
     tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/handed.bats tests/cli/collectives.bats
 
@@ -179,7 +179,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
-    tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
+    tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/ranks tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \

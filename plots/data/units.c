@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "traces/names/time_text.h"
+
 /* clang-format off */
 static const struct gt_time_unit time_units[] = {
     { "s", 1e12 }, { "ms", 1e9 }, { "µs", 1e6 }, { "ns", 1e3 },
@@ -68,16 +70,20 @@ static struct gt_text with_unit(double number, const char *unit)
     return text;
 }
 
+/* As on a terminal, but for the letter that pages can show. */
 struct gt_text gt_time_text(double ps)
 {
-    const struct gt_time_unit *unit;
+    struct gt_time_text said = gt_time_said(ps);
+    struct gt_text text;
+    size_t length = strlen(said.s);
 
     if (!isfinite(ps))
         return (struct gt_text){ "–" };
-    if (ps == 0)
-        return (struct gt_text){ "0" };
-    unit = gt_time_unit(ps);
-    return with_unit(ps / unit->ps, unit->name);
+    if (length > 3 && strcmp(said.s + length - 3, " us") == 0)
+        snprintf(text.s, sizeof text.s, "%.*s µs", (int)(length - 3), said.s);
+    else
+        snprintf(text.s, sizeof text.s, "%s", said.s);
+    return text;
 }
 
 struct gt_text gt_bytes_text(double bytes)

@@ -1,4 +1,4 @@
-/* units.h - numbers as people read them: "1,583 µs", "−1.9%", "12.5 MB".
+/* units.h - numbers as people read them: "1.58 ms", "−1.9%", "12.5 MB".
  *
  * Texts are returned by value; `.s` is good until the end of the expression
  * that called, so they fit straight into a printf.
@@ -19,7 +19,7 @@ struct gt_time_unit {
 };
 const struct gt_time_unit *gt_time_unit(double largest_ps);
 
-struct gt_text gt_time_text(double ps);       /* in the unit that suits it; "–" for NAN */
+struct gt_text gt_time_text(double ps);       /* see traces/names/time_text.h; "–" for NAN */
 struct gt_text gt_count_text(uint64_t count); /* thousands grouped */
 struct gt_text gt_bytes_text(double bytes);   /* kB, MB, GB: powers of 1000 */
 struct gt_text gt_rate_text(double gbps);

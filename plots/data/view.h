@@ -51,8 +51,9 @@ struct gt_view {
     struct gt_comparison comparison;   /* of the simulated run, of a change the one without, with measured_run */
     struct gt_kernels kernels;         /* the subject’s launches in cycles, most first; count 0: there are none */
     const struct gt_suite_view *suite; /* of GT_PAGE_SUITE; else NULL */
-    int64_t from_ps, to_ps;            /* what the time axes span, since the origins */
-    const struct gt_time_unit *unit;   /* of the time axes */
+    const struct gt_predictor *predictor; /* what changes of the subject gain; NULL: nobody says */
+    int64_t from_ps, to_ps;               /* what the time axes span, since the origins */
+    const struct gt_time_unit *unit;      /* of the time axes */
     /* An option dealt the work over other streams: the sides' stream numbers mean different streams. */
     bool other_streams;
 };

@@ -146,26 +146,49 @@ static int write_figures(const struct gt_page *page, const struct gt_page_figure
     return 0;
 }
 
+static bool is_timeline(const struct gt_page *page)
+{
+    return page->view->kind == GT_PAGE_TIMELINE || page->view->kind == GT_PAGE_TRACE;
+}
+
+/* What a page is about that does not open with what bounds a step. */
+static int write_subject(const struct gt_page *page, struct gt_error *error)
+{
+    switch (page->view->kind) {
+    case GT_PAGE_SUITE: gt_page_suite_answer(page); return 0;
+    case GT_PAGE_KERNELS: gt_page_kernels_answer(page); return 0;
+    case GT_PAGE_CHANGE: return gt_page_change_answer(page, error);
+    default: return 0;
+    }
+}
+
 static int write_answer(const struct gt_page *page, struct gt_error *error)
 {
+    bool empty = page->view->subject->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE;
     int result = 0;
 
-    fputs("<section class=\"answer\">\n", page->out);
-    if (page->view->subject->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
-        fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
-              "is nothing to draw.</p>\n",
-              page->out);
-    } else {
-        switch (page->view->kind) {
-        case GT_PAGE_SUITE: gt_page_suite_answer(page); break;
-        case GT_PAGE_KERNELS: gt_page_kernels_answer(page); break;
-        case GT_PAGE_CHANGE: result = gt_page_change_answer(page, error); break;
-        case GT_PAGE_TIMELINE:
-        case GT_PAGE_TRACE: gt_page_timeline_answer(page); break;
-        }
+    if (empty || !is_timeline(page)) {
+        fputs("<section class=\"answer\">\n", page->out);
+        if (empty)
+            fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
+                  "is nothing to draw.</p>\n",
+                  page->out);
+        else
+            result = write_subject(page, error);
+        fputs("</section>\n", page->out);
     }
-    fputs("</section>\n", page->out);
     return result != 0 ? -1 : gt_page_why(page, error);
+}
+
+/* The numbers behind what the page opens with, and how near the simulation is. */
+static int write_numbers(const struct gt_page *page, struct gt_error *error)
+{
+    if (is_timeline(page)) {
+        fputs("<section id=\"accuracy\">\n<h2>Simulated and measured</h2>\n", page->out);
+        gt_page_timeline_answer(page);
+        fputs("</section>\n", page->out);
+    }
+    return page->view->kind == GT_PAGE_KERNELS ? 0 : gt_page_bound(page, error);
 }
 
 /* After the answer of a page that is about a run: figures and tables, those first that the page is about. */
@@ -180,7 +203,7 @@ static int write_run(const struct gt_page *page, const struct gt_page_figure *fi
         return 0;
     if (kernels_first && gt_page_kernels(page, error) != 0)
         return -1;
-    if (write_figures(page, figures, count, true, error) != 0)
+    if (write_figures(page, figures, count, true, error) != 0 || write_numbers(page, error) != 0)
         return -1;
     if (kernels_first) {
         fputs("<section>\n<h2>One launch after the other</h2>\n", page->out);

@@ -25,6 +25,10 @@ void gt_page_path(const struct gt_page *page);
 void gt_page_tile(FILE *out, const char *what, struct gt_text number);
 /* What limits kernels in cycles, and what would help those with the most; nothing where none was simulated. */
 int gt_page_kernel_limits(const struct gt_page *page, struct gt_error *error);
+/* What bounds a step, where its time goes, what would help most. */
+void gt_page_overview(const struct gt_page *page);
+/* The critical path, by cause and by operator. */
+int gt_page_bound(const struct gt_page *page, struct gt_error *error);
 /* What limits the run and what would help; what to do next. */
 int gt_page_why(const struct gt_page *page, struct gt_error *error);
 /* The timeline with its script, which takes the place of the picture of the id "still". */

@@ -12,6 +12,8 @@
 struct making {
     const struct gt_folder *folder;
     const struct gt_filter *filter; /* the part of a run that is shown */
+    const struct gt_predictor *predictor;
+    int64_t predicted_run; /* that it predicts for */
     gt_report_progress *progress;
     void *user;
     uint64_t done, total; /* figures */
@@ -125,6 +127,8 @@ static int write_run(struct making *making, struct gt_store *store, struct gt_er
     if (gt_view_open(&view, store, 0, making->filter, error) != 0)
         return -1;
     making->total = choose_figures(view.kind, NULL, NULL);
+    if (view.subject->run->run_id == making->predicted_run)
+        view.predictor = making->predictor;
     result = write_page(making, &view, NULL, error);
     gt_view_close(&view);
     return result;
@@ -162,11 +166,17 @@ static int begin(struct gt_folder *folder, const char *path, struct gt_error *er
     return result;
 }
 
-int gt_report(struct gt_store *store, const char *path, const struct gt_filter *filter, gt_report_progress *progress,
-              void *user, struct gt_error *error)
+int gt_report(struct gt_store *store, const char *path, const struct gt_filter *filter,
+              const struct gt_predictor *predictor, int64_t predicted_run, gt_report_progress *progress, void *user,
+              struct gt_error *error)
 {
     struct gt_folder folder;
-    struct making making = { .folder = &folder, .filter = filter, .progress = progress, .user = user };
+    struct making making = { .folder = &folder,
+                             .filter = filter,
+                             .predictor = predictor,
+                             .predicted_run = predicted_run,
+                             .progress = progress,
+                             .user = user };
 
     if (begin(&folder, path, error) != 0)
         return -1;

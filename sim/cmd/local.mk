@@ -9,14 +9,15 @@ gridtide_SOURCES = \
     sim/cmd/input/inquiry.h sim/cmd/input/options.c sim/cmd/input/options.h sim/cmd/input/parse.c \
     sim/cmd/input/profiles.c sim/cmd/input/profiles.h sim/cmd/input/recordings.c sim/cmd/input/recordings.h \
     sim/cmd/input/run_input.c sim/cmd/input/run_input.h sim/cmd/input/run_kernels.c sim/cmd/input/run_kernels.h \
-    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h \
+    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h sim/cmd/input/with_run.c sim/cmd/input/with_run.h \
     sim/cmd/print/fold.c sim/cmd/print/fold.h sim/cmd/print/json.c sim/cmd/print/json.h sim/cmd/print/judged.c \
     sim/cmd/print/judged.h sim/cmd/print/kernel_tables.c sim/cmd/print/kernel_tables.h sim/cmd/print/progress.c \
     sim/cmd/print/progress.h sim/cmd/print/table.c sim/cmd/print/table.h sim/cmd/print/table_parts.h \
     sim/cmd/print/table_people.c sim/cmd/print/table_print.c sim/cmd/print/terminal.c sim/cmd/print/terminal.h \
-    sim/cmd/report/compare.c sim/cmd/report/compare_many.c sim/cmd/report/compare_parts.h sim/cmd/report/diff.c \
+    sim/cmd/report/breakdown_tables.c sim/cmd/report/breakdown_tables.h sim/cmd/report/compare.c sim/cmd/report/compare_many.c sim/cmd/report/compare_parts.h sim/cmd/report/diff.c \
     sim/cmd/report/diff_operations.c sim/cmd/report/diff_parts.h sim/cmd/report/diff_tables.c \
-    sim/cmd/report/explain.c sim/cmd/report/explain_kernel.c sim/cmd/report/explain_parts.h \
+    sim/cmd/report/explain.c sim/cmd/report/explain_kernel.c sim/cmd/report/explain_parts.h sim/cmd/report/explain_overview.c \
+    sim/cmd/report/predict.c sim/cmd/report/predict.h \
     sim/cmd/report/explain_tables.c sim/cmd/report/explain_timeline.c sim/cmd/report/export.c \
     sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_path.c sim/cmd/report/stats_path.h \
     sim/cmd/report/stats_ranges.c sim/cmd/report/stats_ranges.h sim/cmd/report/stats_tables.c \

@@ -84,9 +84,9 @@ explained() {
 
 @test "explain: people get every section, and CSV has them by name" {
     explained host
-    run "$GRIDTIDE" explain "$BATS_TEST_TMPDIR/run.db"
+    run "$GRIDTIDE" explain --full "$BATS_TEST_TMPDIR/run.db"
     [ "$status" -eq 0 ]
-    for section in limit critical_path steps operators gaps pairs copies blocked_calls findings; do
+    for section in limit breakdown breakdown_steps host_while_idle launch_tree critical_path steps operators gaps pairs copies blocked_calls findings; do
         grep -qx "$section" <<< "$output"
     done
     run bash -c "'$GRIDTIDE' explain --format csv '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"

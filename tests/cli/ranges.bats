@@ -261,7 +261,7 @@ END
     "$GRIDTIDE" report -q run.db --step 'step 1' -o out
     grep -q 'only step step 1' out/index.html
     grep -q 'of the critical path in this part' out/index.html
-    grep -q 'the GPU was idle\|The GPU was idle' out/index.html
+    grep -q '<p class="quiet">1 step of ' out/index.html
 }
 
 @test "export: ranges as CSV, a row for each of each run" {

@@ -18,11 +18,11 @@ stats() {
     golden
     stats
     [ "$status" -eq 0 ]
-    for section in summary streams kernels copies sms occupancy critical_path critical_path_segments; do
+    for section in summary breakdown host_while_idle streams kernels copies sms occupancy critical_path critical_path_segments; do
         grep -qx "$section" <<< "$output"
     done
-    grep -Eq '^makespan_us +41\.000$' <<< "$output"
-    grep -Eq '^copy +h2d +pinned +2 +30000 +10\.000 +3\.000' <<< "$output"
+    grep -Eq '^makespan +41\.0 us$' <<< "$output"
+    grep -Eq '^copy +h2d +pinned +2 +30000 +10\.0 us +3\.000' <<< "$output"
 }
 
 @test "stats: a name is cut for a terminal, and stands whole in a file" {
@@ -43,7 +43,7 @@ stats() {
     stats --format json
     [ "$status" -eq 0 ]
     [ "$(jq -c keys_unsorted <<< "$output")" = \
-        '["summary","streams","kernels","steps","operators","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
+        '["summary","breakdown","breakdown_steps","host_while_idle","streams","kernels","steps","operators","launch_tree","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
     jq -e '.summary | .makespan_us == 41 and .kernel_copy_overlap_us == 2' <<< "$output"
     jq -e '.summary.makespan_us as $all | .streams | length == 3 and all(
         .busy_us + .idle_before_us + .idle_after_us + .idle_host_us + .idle_stream_us + .idle_event_us +

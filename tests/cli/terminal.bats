@@ -33,7 +33,7 @@ widest()
 END
     "$GRIDTIDE" run -q ranges.jsonl -o ranges.db
     for words in 'stats train.db' 'stats ranges.db' 'compare train.db' 'stats -r measured train.db' 'compare kernels.db' \
-                 'explain kernels.db 0' 'diff train.db kernels.db' devices 'devices h200' 'devices --describe' --help \
+                 'explain kernels.db 0' 'explain --full train.db' 'explain train.db' 'diff train.db kernels.db' devices 'devices h200' 'devices --describe' --help \
                  "compare '$GRIDTIDE_SOURCE/validate/recordings/h200.db'" \
                  "run '$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz' -o again.db"; do
         on_terminal 80 "$words" > printed
@@ -64,6 +64,6 @@ END
     "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-4.json.gz" -o run.db
     on_terminal 80 stats run.db > narrow
     on_terminal 200 stats run.db > wide
-    grep -q '^ *gpu stream name operations busy_us busy_pct idle_before_us idle_between_us' wide
+    grep -q '^ *gpu stream name operations *busy busy_pct idle_before idle_between' wide
     [ "$(wc -l < wide)" -lt "$(wc -l < narrow)" ]
 }

@@ -14,7 +14,9 @@
 
 #include "plots/data/kernel_view.h"
 #include "plots/data/units.h"
+#include "traces/names/data_loader.h"
 #include "traces/names/short_name.h"
+#include "traces/names/time_text.h"
 
 static void times_are_in_the_unit_that_suits(void **state)
 {
@@ -22,11 +24,28 @@ static void times_are_in_the_unit_that_suits(void **state)
     assert_string_equal(gt_time_text(0).s, "0");
     assert_string_equal(gt_time_text(999).s, "1.00 ns");
     assert_string_equal(gt_time_text(340e6).s, "340 µs");
-    assert_string_equal(gt_time_text(1583.2e6).s, "1,583 µs");
-    assert_string_equal(gt_time_text(10e9).s, "10 ms");
+    assert_string_equal(gt_time_text(1583.2e6).s, "1.58 ms");
+    assert_string_equal(gt_time_text(10e9).s, "10.0 ms");
+    assert_string_equal(gt_time_text(999.6e6).s, "1.00 ms");
+    assert_string_equal(gt_time_text(8.2e12).s, "8.20 s");
+    assert_string_equal(gt_time_said(-12.44e6).s, "-12.4 us");
     assert_string_equal(gt_time_text(71.34e9).s, "71.3 ms");
     assert_string_equal(gt_time_text(12.5e12).s, "12.5 s");
     assert_string_equal(gt_time_text(NAN).s, "–");
+}
+
+static void loaders_are_known_by_name(void **state)
+{
+    (void)state;
+    assert_true(gt_is_data_loader("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"));
+    assert_true(gt_is_data_loader("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"));
+    assert_true(gt_is_data_loader("enumerate(DataPipe)#ZipperIterDataPipe"));
+    assert_true(gt_is_data_loader("[pl][profile][_TrainingEpochLoop].train_dataloader_next"));
+    assert_true(gt_is_data_loader("[pl][profile][_EvaluationLoop].val_next"));
+    assert_true(gt_is_data_loader("torch/utils/data/dataloader.py(701): __next__"));
+    assert_false(gt_is_data_loader("torch/utils/data/dataloader.py(701): __init__"));
+    assert_false(gt_is_data_loader("aten::stack"));
+    assert_false(gt_is_data_loader("[pl][profile]setup_train_dataloader"));
 }
 
 static void numbers_are_grouped_and_signed(void **state)
@@ -241,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_in_the_unit_that_suits),
+        cmocka_unit_test(loaders_are_known_by_name),
         cmocka_unit_test(numbers_are_grouped_and_signed),
         cmocka_unit_test(names_lose_what_says_least),
         cmocka_unit_test(a_long_name_takes_no_time),

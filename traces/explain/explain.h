@@ -3,6 +3,7 @@
 #ifndef GRIDTIDE_TRACES_EXPLAIN_EXPLAIN_H
 #define GRIDTIDE_TRACES_EXPLAIN_EXPLAIN_H
 
+#include "traces/explain/breakdown.h"
 #include "traces/explain/why.h"
 #include "traces/stats/stats.h"
 
@@ -77,9 +78,11 @@ struct gt_finding {
     char text[480];
     const char *help;   /* "" : nothing known */
     const char *change; /* for `gridtide whatif --change`; NULL: none */
+    int time_kind;      /* the part of the breakdown that it is about (gt_time_kind); -1: none, and it is only worth
+                         * telling where the change gains something */
 };
 /* `tasks`: what statistics say of the run's (or the part's) launches whose blocks did tasks, `task_count` of them. */
-struct gt_finding *gt_findings(const struct gt_loaded_run *run, const struct gt_stats_task_kernel *tasks,
-                               size_t task_count, size_t *count);
+struct gt_finding *gt_findings(const struct gt_loaded_run *run, const struct gt_breakdown *breakdown,
+                               const struct gt_stats_task_kernel *tasks, size_t task_count, size_t *count);
 
 #endif

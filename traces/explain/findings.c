@@ -6,21 +6,18 @@
 #include "sim/base/array.h"
 #include "sim/devices/occupancy.h"
 #include "traces/explain/explain.h"
+#include "traces/explain/findings_parts.h"
 #include "traces/explain/part.h"
 #include "traces/explain/ranks.h"
 #include "traces/explain/task_bound.h"
+#include "traces/names/time_text.h"
 
-struct findings {
-    const struct gt_loaded_run *t;
-    struct gt_finding *rows;
-    size_t count, room;
-};
-
-static struct gt_finding *add(struct findings *f, const char *kind, gt_time_ps about_ps, const char *help,
-                              const char *change)
+struct gt_finding *gt_finding_add(struct gt_finding_list *f, const char *kind, gt_time_ps about_ps, const char *help,
+                                  const char *change)
 {
     gt_array_grow(f->rows, f->count, f->room);
-    f->rows[f->count] = (struct gt_finding){ .kind = kind, .about_ps = about_ps, .help = help, .change = change };
+    f->rows[f->count] =
+        (struct gt_finding){ .kind = kind, .about_ps = about_ps, .help = help, .change = change, .time_kind = -1 };
     return &f->rows[f->count++];
 }
 
@@ -30,7 +27,7 @@ static gt_time_ps ran_ps(const struct gt_loaded_op *op)
 }
 
 /* Operations of urgent streams that waited for less urgent ones. */
-static void find_priorities(struct findings *f)
+static void find_priorities(struct gt_finding_list *f)
 {
     const struct gt_loaded_run *t = f->t;
     gt_time_ps waited_ps = 0, most_ps = 0;
@@ -57,17 +54,18 @@ static void find_priorities(struct findings *f)
         return;
     gt_loaded_op_place(t, worst, first, sizeof first);
     gt_loaded_op_place(t, t->ops[worst].cause_op, second, sizeof second);
-    snprintf(add(f, "priority", waited_ps,
+    snprintf(gt_finding_add(
+                 f, "priority", waited_ps,
                  "a priority decides who is handed out next; blocks that run are not taken away: smaller or shorter "
                  "blocks in the less urgent kernel let the urgent one in sooner",
                  NULL)
                  ->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations of urgent streams waited %.1f us for less urgent ones, %.60s for %.60s", times,
-             (double)waited_ps / 1e6, first, second);
+             "%" PRIu64 " operations of urgent streams waited %s for less urgent ones, %.60s for %.60s", times,
+             gt_time_said((double)waited_ps).s, first, second);
 }
 
-static void find_connections(struct findings *f)
+static void find_connections(struct gt_finding_list *f)
 {
     const struct gt_loaded_run *t = f->t;
     gt_time_ps waited_ps = 0;
@@ -83,11 +81,11 @@ static void find_connections(struct findings *f)
     }
     if (times == 0)
         return;
-    snprintf(add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
+    snprintf(gt_finding_add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations waited %.1f us behind others of other streams in the %" PRIu32
+             "%" PRIu64 " operations waited %s behind others of other streams in the %" PRIu32
              " connections to the GPU",
-             times, (double)waited_ps / 1e6, t->device.connections);
+             times, gt_time_said((double)waited_ps).s, t->device.connections);
 }
 
 /* SMs that no cluster of a kernel can be on. */
@@ -100,7 +98,7 @@ static uint32_t stranded_sms(const struct gt_device *device, const struct gt_occ
     return occupancy->blocks_per_sm == 1 ? stranded : 0;
 }
 
-static void find_clusters(struct findings *f)
+static void find_clusters(struct gt_finding_list *f)
 {
     const struct gt_loaded_run *t = f->t;
     gt_time_ps *in_ps = gt_calloc(t->kernel_count + 1ull, sizeof *in_ps);
@@ -119,7 +117,8 @@ static void find_clusters(struct findings *f)
         stranded = stranded_sms(&t->device, &occupancy);
         if (stranded == 0 || gt_kernel_blocks(shape) + stranded <= t->device.sms)
             continue;
-        snprintf(add(f, "clusters", in_ps[i],
+        snprintf(gt_finding_add(
+                     f, "clusters", in_ps[i],
                      "a cluster is on one GPC: a size that divides the SMs of every GPC leaves none without work",
                      NULL)
                      ->text,
@@ -137,7 +136,7 @@ struct graph_run {
     uint32_t ops, roots;
 };
 
-static void find_graphs(struct findings *f)
+static void find_graphs(struct gt_finding_list *f)
 {
     const struct gt_loaded_run *t = f->t;
     struct graph_run *runs = gt_calloc(t->call_count + 1ull, sizeof *runs);
@@ -172,19 +171,21 @@ static void find_graphs(struct findings *f)
     }
     if (slower > 0)
         snprintf(
-            add(f, "graph-branches", longer_ps,
+            gt_finding_add(
+                f, "graph-branches", longer_ps,
                 "short nodes gain nothing from branches: the graph captured from one stream has fewer to hand over",
                 NULL)
                 ->text,
             sizeof f->rows->text,
             "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32
-            " branches took longer than their operations one after the other would, by %.1f us in all; "
-            "a graph's branches are handed over one after the other, the last %.1f us after the first",
-            slower, branched, most_roots, (double)longer_ps / 1e6, (double)late_ps / 1e6 / branched);
+            " branches took longer than their operations one after the other would, by %s in all; "
+            "a graph's branches are handed over one after the other, the last %s after the first",
+            slower, branched, most_roots, gt_time_said((double)longer_ps).s,
+            gt_time_said((double)late_ps / branched).s);
     free(runs);
 }
 
-static void find_copies(struct findings *f)
+static void find_copies(struct gt_finding_list *f)
 {
     static const char *const changes[GT_COPY_WHYS] = {
         [GT_COPY_PAGEABLE] = "pinned",
@@ -196,36 +197,40 @@ static void find_copies(struct findings *f)
     struct gt_bare_copies *copies = gt_bare_copies(f->t, &count);
 
     for (size_t i = 0; i < count; i++)
-        snprintf(add(f, "copies", copies[i].bare_ps, gt_copy_why_helps[copies[i].why], changes[copies[i].why])->text,
-                 sizeof f->rows->text, "%" PRIu64 " copies %s of %s memory ran %.1f us while no kernel did (%s)",
-                 copies[i].times, gt_direction_names[copies[i].direction],
-                 copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
-                 (double)copies[i].bare_ps / 1e6, gt_copy_why_names[copies[i].why]);
+        snprintf(
+            gt_finding_add(f, "copies", copies[i].bare_ps, gt_copy_why_helps[copies[i].why], changes[copies[i].why])
+                ->text,
+            sizeof f->rows->text, "%" PRIu64 " copies %s of %s memory ran %s while no kernel did (%s)",
+            copies[i].times, gt_direction_names[copies[i].direction],
+            copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
+            gt_time_said((double)copies[i].bare_ps).s, gt_copy_why_names[copies[i].why]);
     free(copies);
 }
 
 /* Calls that only ask for work, and waited because so much had been asked for before. */
-static void find_full_queues(struct findings *f)
+static void find_full_queues(struct gt_finding_list *f)
 {
     size_t count;
     struct gt_blocked_calls *calls = gt_blocked_calls(f->t, &count);
 
     for (size_t i = 0; i < count; i++)
         if (calls[i].why == GT_BLOCK_QUEUE)
-            snprintf(add(f, "queue-full", calls[i].blocked_ps,
+            snprintf(gt_finding_add(
+                         f, "queue-full", calls[i].blocked_ps,
                          "a stream takes so many launches ahead and no more: the host is far ahead of the GPU, which "
                          "costs nothing unless it has other work to do",
                          NULL)
                          ->text,
                      sizeof f->rows->text,
-                     "%" PRIu64 " calls of %.100s kept the host %.1f us though they do not synchronise: %" PRIu32
+                     "%" PRIu64 " calls of %.100s kept the host %s though they do not synchronise: %" PRIu32
                      " launches of their stream had not begun",
-                     calls[i].times, f->t->names[calls[i].name], (double)calls[i].blocked_ps / 1e6,
+                     calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
                      f->t->device.launch_queue_depth);
     free(calls);
 }
 
-static void find_gaps(struct findings *f)
+/* Gaps before operations that the GPU itself held back; findings_time.c has those of the host. */
+static void find_gaps(struct gt_finding_list *f)
 {
     gt_time_ps by_why[GT_WHYS] = { 0 };
     uint64_t times[GT_WHYS] = { 0 };
@@ -237,16 +242,16 @@ static void find_gaps(struct findings *f)
         times[gaps[i].hold.why]++;
     }
     free(gaps);
-    for (int why = 0; why < GT_WHYS; why++)
+    for (int why = GT_WHY_STREAM; why < GT_WHYS; why++)
         if (times[why] > 0)
-            snprintf(add(f, "idle", by_why[why], gt_why_helps[why], gt_why_changes[why])->text, sizeof f->rows->text,
-                     "%s idle %.1f us in %" PRIu64 " gap%s, held up by: %s",
-                     f->t->gpu_count > 1 ? "the GPUs together were" : "the GPU was", (double)by_why[why] / 1e6,
-                     times[why], times[why] > 1 ? "s" : "", gt_why_names[why]);
+            snprintf(gt_finding_add(f, "idle", by_why[why], gt_why_helps[why], gt_why_changes[why])->text,
+                     sizeof f->rows->text, "%s idle for %s in %" PRIu64 " gap%s, cause: %s",
+                     f->t->gpu_count > 1 ? "the GPUs together were" : "the GPU was",
+                     gt_time_said((double)by_why[why]).s, times[why], times[why] > 1 ? "s" : "", gt_why_names[why]);
 }
 
 /* Kernels that could have run beside others, by what kept them from it. */
-static void find_pairs(struct findings *f)
+static void find_pairs(struct gt_finding_list *f)
 {
     gt_time_ps by_why[GT_WHYS] = { 0 }, no_room_ps = 0;
     const char *lacking = NULL;
@@ -262,19 +267,18 @@ static void find_pairs(struct findings *f)
     }
     for (int why = 0; why < GT_WHYS; why++)
         if (by_why[why] > 0)
-            snprintf(add(f, "no-overlap", by_why[why], gt_why_helps[why], gt_why_changes[why])->text,
-                     sizeof f->rows->text,
-                     "kernels waited %.1f us for others that leave them room on the GPU, held up by: %s",
-                     (double)by_why[why] / 1e6, gt_why_names[why]);
+            snprintf(gt_finding_add(f, "no-overlap", by_why[why], gt_why_helps[why], gt_why_changes[why])->text,
+                     sizeof f->rows->text, "kernels waited %s for others that leave them room on the GPU, cause: %s",
+                     gt_time_said((double)by_why[why]).s, gt_why_names[why]);
     if (no_room_ps > 0)
-        snprintf(add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text, sizeof f->rows->text,
-                 "kernels of other streams waited %.1f us for SMs that were full: no %s left",
-                 (double)no_room_ps / 1e6, lacking != NULL ? lacking : "room");
+        snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
+                 sizeof f->rows->text, "kernels of other streams waited %s for SMs that were full: no %s left",
+                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "room");
     free(pairs);
 }
 
 /* Launches whose blocks do tasks: all of one kernel together. */
-static void find_tasks(struct findings *f, const struct gt_stats_task_kernel *tasks, size_t count)
+static void find_tasks(struct gt_finding_list *f, const struct gt_stats_task_kernel *tasks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         gt_kernel_index kernel = gt_task_bound_kernel(f->t, &tasks[i]);
@@ -286,24 +290,24 @@ static void find_tasks(struct findings *f, const struct gt_stats_task_kernel *ta
         if (before < i || kernel == GT_NONE)
             continue;
         gt_task_bound_find(f->t, tasks, count, kernel, &bound);
-        snprintf(add(f, "tasks", bound.about_ps, bound.help, bound.change)->text, sizeof f->rows->text, "%s",
-                 bound.text);
+        snprintf(gt_finding_add(f, "tasks", bound.about_ps, bound.help, bound.change)->text, sizeof f->rows->text,
+                 "%s", bound.text);
     }
 }
 
 /* What its latest coming cost: of several who waited, what each did in the mean. */
 static void say_longest(const struct gt_rank_waits *late, char *text, size_t bytes)
 {
-    double each_us = (double)late->worst_ps / 1e6 / late->worst_others;
+    struct gt_time_text each = gt_time_said((double)late->worst_ps / late->worst_others);
 
     if (late->worst_others == 1)
-        snprintf(text, bytes, "%.1f us", each_us);
+        snprintf(text, bytes, "%s", each.s);
     else
-        snprintf(text, bytes, "%u GPUs for %.1f us each", late->worst_others, each_us);
+        snprintf(text, bytes, "%u GPUs for %s each", late->worst_others, each.s);
 }
 
 /* The rank that keeps the others waiting most. */
-static void find_straggler(struct findings *f)
+static void find_straggler(struct gt_finding_list *f)
 {
     size_t count;
     struct gt_rank_waits *ranks = gt_rank_waits(f->t, &count);
@@ -316,17 +320,18 @@ static void find_straggler(struct findings *f)
         gt_loaded_op_place(f->t, late->worst, place, sizeof place);
         if (late->busy != GT_NONE) {
             gt_loaded_op_place(f->t, late->busy, busy, sizeof busy);
-            snprintf(ran, sizeof ran, "%.80s for %.1f us", busy, (double)late->busy_ps / 1e6);
+            snprintf(ran, sizeof ran, "%.80s for %s", busy, gt_time_said((double)late->busy_ps).s);
         }
         say_longest(late, longest, sizeof longest);
-        snprintf(
-            add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why], gt_why_changes[late->hold.why])->text,
-            sizeof f->rows->text,
-            "GPU %u came last to %" PRIu64 " of %" PRIu64
-            " collectives and kept the others %.1f us; for longest, %s, with %.60s, held up by %s%s%.90s; "
-            "meanwhile its GPU ran %s",
-            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, longest, place,
-            gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
+        snprintf(gt_finding_add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why],
+                                gt_why_changes[late->hold.why])
+                     ->text,
+                 sizeof f->rows->text,
+                 "GPU %u came last to %" PRIu64 " of %" PRIu64
+                 " collectives and kept the others %s; for longest, %s, with %.60s, held up by %s%s%.90s; "
+                 "meanwhile its GPU ran %s",
+                 late->gpu, late->last, late->collectives, gt_time_said((double)late->kept_ps).s, longest, place,
+                 gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }
     free(ranks);
 }
@@ -338,11 +343,12 @@ static int by_time(const void *a, const void *b)
     return (left->about_ps < right->about_ps) - (left->about_ps > right->about_ps);
 }
 
-struct gt_finding *gt_findings(const struct gt_loaded_run *t, const struct gt_stats_task_kernel *tasks,
-                               size_t task_count, size_t *count)
+struct gt_finding *gt_findings(const struct gt_loaded_run *t, const struct gt_breakdown *breakdown,
+                               const struct gt_stats_task_kernel *tasks, size_t task_count, size_t *count)
 {
-    struct findings f = { .t = t };
+    struct gt_finding_list f = { .t = t, .breakdown = breakdown };
 
+    gt_findings_of_time(&f);
     find_gaps(&f);
     find_copies(&f);
     find_pairs(&f);

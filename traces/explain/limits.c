@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "traces/explain/host_time.h"
 #include "traces/explain/part.h"
 
 /* What the kinds of the path's parts come to for people who ask what a run is bound by. */
@@ -19,8 +20,7 @@ static const char *const bounds[GT_PATH_KINDS] = {
 
 static bool is_host(enum gt_path_kind kind)
 {
-    return kind == GT_PATH_API || kind == GT_PATH_HOST_WORK || kind == GT_PATH_LAUNCH ||
-           kind == GT_PATH_HOST_FUNCTION;
+    return kind == GT_PATH_API || kind == GT_PATH_HOST_WORK || kind == GT_PATH_HOST_FUNCTION;
 }
 
 static int by_path(const void *a, const void *b)
@@ -124,32 +124,46 @@ static void attribute(const struct gt_loaded_run *t, struct attribution *a)
     }
 }
 
-/* Segments come in order of time; a thread's own work is done for the call behind it. */
+/* Segments come in order of time.  A thread's own work belongs to the step of the call behind it, and to the operators
+ * that were open meanwhile. */
 struct summing {
     const struct gt_loaded_run *t;
     struct attribution *a;
     gt_time_ps *by_part;
-    struct gt_stats_segment own_work; /* not yet given to anybody */
+    struct gt_stats_segment own_work; /* the thread is not known before the next segment */
     bool working;
 };
 
-static void add_time(struct gt_limit_share *shares, uint32_t index, gt_time_ps time_ps, gt_time_ps host_ps)
+static void add_time(struct gt_limit_share *share, enum gt_path_kind kind, gt_time_ps time_ps)
 {
-    if (index == GT_NONE)
-        return;
-    shares[index].path_ps += time_ps;
-    shares[index].host_ps += host_ps;
+    share->path_ps += time_ps;
+    share->host_ps += is_host(kind) ? time_ps : 0;
+    share->launch_ps += kind == GT_PATH_LAUNCH ? time_ps : 0;
 }
 
+static void add_host_piece(void *user, const struct gt_host_piece *piece)
+{
+    struct summing *s = user;
+    uint32_t number = operator_named(s->a, gt_host_range_name(s->t, piece->range));
+
+    add_time(&s->a->operators[number], GT_PATH_HOST_WORK, piece->to_ps - piece->from_ps);
+}
+
+/* `call`: the segment's, or of own work the one behind it. */
 static void sum_for(struct summing *s, const struct gt_stats_segment *segment, uint32_t call)
 {
-    gt_time_ps time_ps = gt_part_of_segment(s->t, segment, call), host_ps = is_host(segment->kind) ? time_ps : 0;
+    struct attribution *a = s->a;
+    gt_time_ps from_ps, to_ps, time_ps = gt_part_of_segment(s->t, segment, call, &from_ps, &to_ps);
 
     s->by_part[segment->part] += time_ps;
-    if (call == GT_NONE)
+    if (call == GT_NONE || time_ps == 0)
         return;
-    add_time(s->a->steps, s->a->step_of[call], time_ps, host_ps);
-    add_time(s->a->operators, s->a->operator_of[call], time_ps, host_ps);
+    if (a->step_of[call] != GT_NONE)
+        add_time(&a->steps[a->step_of[call]], segment->kind, time_ps);
+    if (segment->kind == GT_PATH_HOST_WORK || segment->kind == GT_PATH_API)
+        gt_host_pieces(s->t, s->t->calls[call].thread, from_ps, to_ps, add_host_piece, s);
+    else if (a->operator_of[call] != GT_NONE)
+        add_time(&a->operators[a->operator_of[call]], segment->kind, time_ps);
 }
 
 static int sum_segment(void *user, const struct gt_stats_segment *segment, struct gt_error *error)

@@ -14,9 +14,13 @@ struct gt_limit_cause { /* of the critical path, by kind; most time first */
     char most[GT_LIMIT_NAME_BYTES]; /* the name with most of it */
 };
 
-struct gt_limit_share { /* of the critical path, on behalf of a step or an operator; most time first */
+/* Of the critical path, on behalf of a step or an operator; most time first.  Of an operator, `host_ps` is what lies
+ * within its ranges (host_time.h), the rest what its calls had the GPU do. */
+struct gt_limit_share {
     char *name;
-    gt_time_ps path_ps, host_ps; /* host: calls, own work, launches */
+    gt_time_ps path_ps;
+    gt_time_ps host_ps;   /* calls and the host's own work */
+    gt_time_ps launch_ps; /* from calls to the operations that they asked for */
     double share;
 };
 

@@ -8,7 +8,9 @@
 
 #include "sim/base/array.h"
 #include "sim/workload/collective.h"
+#include "traces/explain/host_time.h"
 #include "traces/explain/loaded_order.h"
+#include "traces/names/data_loader.h"
 #include "traces/names/short_name.h"
 #include "traces/store/answers.h"
 #include "traces/store/query.h"
@@ -162,6 +164,8 @@ static int read_thread(struct loading *loading, struct gt_query *query)
 
     if (numbered(loading, query, t->thread_count, "thread") != 0)
         return -1;
+    t->processes = gt_realloc(t->processes, t->thread_count + 1ull, sizeof *t->processes);
+    t->processes[t->thread_count] = (uint64_t)gt_query_integer(query, 3);
     gt_array_grow(t->threads, t->thread_count, loading->thread_room);
     if (name == NULL)
         t->threads[t->thread_count++] = gt_format("%s%" PRId64, kind, gt_query_integer(query, 1));
@@ -241,7 +245,8 @@ static int read_range(struct loading *loading, struct gt_query *query)
 {
     struct gt_loaded_run *t = loading->t;
     struct gt_loaded_range *range;
-    const char *kind = gt_query_string(query, 1);
+    uint8_t kind = word_of(query, 1, gt_range_kind_names, GT_RANGE_KINDS);
+    uint32_t parent = index_of(query, 6, t->range_count);
     uint64_t first, behind;
 
     if (numbered(loading, query, t->range_count, "range") != 0 ||
@@ -252,12 +257,28 @@ static int read_range(struct loading *loading, struct gt_query *query)
     range = &t->ranges[t->range_count++];
     *range = (struct gt_loaded_range){
         .name = gt_query_text(query, 2),
-        .step = kind != NULL && strcmp(kind, gt_range_kind_names[GT_RANGE_STEP]) == 0,
+        .kind = kind,
+        .step = kind == GT_RANGE_STEP,
+        .nested = gt_query_integer(query, 7) != 0,
+        .start_ps = GT_TIME_NONE,
+        .parent = parent,
         .thread = index_of(query, 3, t->thread_count),
         .first_call = (uint32_t)first,
         .behind_call = (uint32_t)behind,
     };
+    range->loader = gt_is_data_loader(range->name) || (parent != GT_NONE && t->ranges[parent].loader);
     return 0;
+}
+
+static int read_run_range(struct loading *loading, struct gt_query *query)
+{
+    uint32_t number = index_of(query, 0, loading->t->range_count);
+    struct gt_loaded_range *range;
+
+    if (number == GT_NONE)
+        return gt_error_set(loading->error, "the run has a range that the trace has not; the store is damaged");
+    range = &loading->t->ranges[number];
+    return gt_query_span(query, 1, "range", number, &range->start_ps, &range->end_ps, loading->error);
 }
 
 static int read_call_range(struct loading *loading, struct gt_query *query)
@@ -279,13 +300,14 @@ static int read_ranges(struct loading *loading)
         return -1;
     if (tables == 0)
         return 0;
-    return each_row(loading,
-                    "SELECT range_no, kind, name, thread_no, first_call, behind_call FROM range"
-                    " WHERE trace_id = ?1 ORDER BY range_no",
-                    id, read_range) == 0
-               ? each_row(loading, "SELECT call_no, range_no FROM call_range WHERE trace_id = ?1", id,
-                          read_call_range)
-               : -1;
+    if (each_row(loading,
+                 "SELECT range_no, kind, name, thread_no, first_call, behind_call, parent_no, nested FROM range"
+                 " WHERE trace_id = ?1 ORDER BY range_no",
+                 id, read_range) != 0 ||
+        each_row(loading, "SELECT call_no, range_no FROM call_range WHERE trace_id = ?1", id, read_call_range) != 0)
+        return -1;
+    return each_row(loading, "SELECT range_no, start_ps, end_ps FROM run_range WHERE run_id = ?1", loading->t->run_id,
+                    read_run_range);
 }
 
 static int read_run_call(struct loading *loading, struct gt_query *query)
@@ -335,7 +357,7 @@ static int load_rows(struct loading *loading)
                  " ORDER BY kernel_no",
                  t->trace_id, read_kernel) != 0 ||
         read_clusters(loading) != 0 || read_collectives(loading) != 0 ||
-        each_row(loading, "SELECT thread_no, id, name FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
+        each_row(loading, "SELECT thread_no, id, name, process FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
                  t->trace_id, read_thread) != 0 ||
         each_row(loading,
                  "SELECT call_no, thread_no, kind, name, stream_no FROM call WHERE trace_id = ?1"
@@ -357,6 +379,7 @@ static int load_rows(struct loading *loading)
                  t->run_id, read_run_op) != 0)
         return -1;
     gt_loaded_run_order(t);
+    gt_host_time_find(t);
     return 0;
 }
 
@@ -433,6 +456,9 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
     free(t->streams);
     free(t->kernels);
     free(t->threads);
+    free(t->processes);
+    free(t->marks);
+    free(t->first_mark);
     free(t->names);
     free(t->by_start);
     free(t->thread_calls);

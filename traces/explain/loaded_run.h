@@ -37,9 +37,20 @@ struct gt_loaded_call {
 
 struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
     char *name;
+    uint8_t kind; /* gt_range_kind; GT_RANGE_KINDS: not known to this version */
     bool step;
+    bool nested;                 /* can hold other ranges, and be the innermost one */
+    bool loader;                 /* loads data, or is inside a range that does (traces/names/data_loader.h) */
+    gt_time_ps start_ps, end_ps; /* in this run; start GT_TIME_NONE: the run does not say */
+    uint32_t parent;             /* GT_NONE: none */
     gt_thread_index thread;
     gt_call_index first_call, behind_call; /* its thread's calls, a step: all threads', lie between */
+};
+
+/* From this time on, until the next mark of its thread, a range is the innermost one open. */
+struct gt_host_mark {
+    gt_time_ps from_ps;
+    uint32_t range; /* GT_NONE: none is open */
 };
 
 struct gt_loaded_stream {
@@ -68,12 +79,15 @@ struct gt_loaded_run {
     struct gt_loaded_kernel *kernels;
     struct gt_loaded_range *ranges; /* 0 of them where the store has none */
     char **threads;                 /* what they are called */
+    uint64_t *processes;            /* of the threads */
     char **names;                   /* of calls */
     uint32_t op_count, call_count, stream_count, kernel_count, thread_count, name_count, range_count;
     uint32_t gpu_count;
     gt_op_index *by_start; /* the operations that are there, host functions apart: `started` of them */
     uint32_t started;
     uint32_t *thread_calls, *thread_first; /* calls by thread, then by start: thread i's are from [i] to [i + 1] */
+    struct gt_host_mark *marks;            /* by thread, then by time: see host_time.h */
+    uint32_t *first_mark;                  /* thread i's are from [i] to [i + 1] */
     gt_time_ps first_ps, last_ps;          /* of the makespan: first operation's start to last one's end */
     struct gt_selection part;              /* what is explained of it: all, unless gt_part_take() (part.h) says so */
     bool *part_calls;                      /* by call: it asked for an operation of the part; NULL: of all */

@@ -54,15 +54,16 @@ static bool is_for_part(const struct gt_loaded_run *t, const struct gt_stats_seg
     return segment->op >= 0 ? gt_selection_has_op(&t->part, segment->op) : t->part_calls[call];
 }
 
-gt_time_ps gt_part_of_segment(const struct gt_loaded_run *t, const struct gt_stats_segment *segment, uint32_t call)
+gt_time_ps gt_part_of_segment(const struct gt_loaded_run *t, const struct gt_stats_segment *segment, uint32_t call,
+                              gt_time_ps *from_ps, gt_time_ps *to_ps)
 {
-    gt_time_ps from_ps = segment->from_ps, to_ps = segment->to_ps;
-
+    *from_ps = segment->from_ps;
+    *to_ps = segment->to_ps;
     if (t->part.all)
-        return to_ps - from_ps;
+        return *to_ps - *from_ps;
     if (!is_for_part(t, segment, call))
         return 0;
-    from_ps = from_ps > t->part.from_ps ? from_ps : t->part.from_ps;
-    to_ps = to_ps < t->part.to_ps ? to_ps : t->part.to_ps;
-    return to_ps > from_ps ? to_ps - from_ps : 0;
+    *from_ps = *from_ps > t->part.from_ps ? *from_ps : t->part.from_ps;
+    *to_ps = *to_ps < t->part.to_ps ? *to_ps : t->part.to_ps;
+    return *to_ps > *from_ps ? *to_ps - *from_ps : 0;
 }

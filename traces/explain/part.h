@@ -19,7 +19,8 @@ bool gt_part_has_call(const struct gt_loaded_run *run, gt_call_index call);
 
 /* The stretch of a segment of the whole run's critical path that lies in the part: its length, 0 for none.  Where
  * nothing but times is asked for, all that happened then; else what calls and operations of the part took. `call` is
- * the segment's, or that of its operation; GT_NONE: none. */
-gt_time_ps gt_part_of_segment(const struct gt_loaded_run *run, const struct gt_stats_segment *segment, uint32_t call);
+ * the segment's, or that of its operation; GT_NONE: none.  It lies from *from_ps to *to_ps. */
+gt_time_ps gt_part_of_segment(const struct gt_loaded_run *run, const struct gt_stats_segment *segment, uint32_t call,
+                              gt_time_ps *from_ps, gt_time_ps *to_ps);
 
 #endif

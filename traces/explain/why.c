@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "sim/devices/occupancy.h"
+#include "traces/explain/host_time.h"
 
 const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "host-work",
+    [GT_WHY_DATA_LOADING] = "data-loading",
     [GT_WHY_HOST_CALL] = "host-call",
     [GT_WHY_HOST_BLOCKED] = "host-blocked",
     [GT_WHY_LAUNCH] = "launch",
@@ -20,25 +22,22 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_SM_ROOM] = "sm-room",
 };
 const char *const gt_why_helps[GT_WHYS] = {
-    [GT_WHY_HOST_WORK] =
-        "the host works between its calls: ask for more before it does, or launch many operations with "
-        "one call, a CUDA graph",
-    [GT_WHY_HOST_CALL] = "another call keeps the host: move it, or let another thread make it",
-    [GT_WHY_HOST_BLOCKED] = "the host waits for the GPU before it asks for more: wait later, or for less",
-    [GT_WHY_LAUNCH] =
-        "each operation is asked for when the GPU is ready for it, not before: launch ahead, or by a CUDA "
-        "graph",
-    [GT_WHY_STREAM] =
-        "one stream runs one operation after the other: where they do not need each other, more streams",
-    [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: streams made with "
-                              "cudaStreamNonBlocking, or --default-stream per-thread",
+    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
+    [GT_WHY_HOST_CALL] = "move the call out of the loop, or make it from another thread",
+    [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
+    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
+    [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
+                              "cudaStreamNonBlocking, or compile with --default-stream per-thread",
     [GT_WHY_EVENT] = "the program asks for this order by an event",
     [GT_WHY_GRAPH] = "the graph asks for this order by an edge",
     [GT_WHY_CONNECTION] =
-        "streams share a connection to the GPU: CUDA_DEVICE_MAX_CONNECTIONS up to 32, fewer streams, or "
-        "launches breadth first",
-    [GT_WHY_COPY_ENGINE] = "one engine copies in one direction, one copy after the other",
-    [GT_WHY_SM_ROOM] = "the SMs are full: smaller grids or blocks leave room, priorities let urgent blocks in first",
+        "streams share a connection to the GPU: set CUDA_DEVICE_MAX_CONNECTIONS up to 32, use fewer "
+        "streams, or launch breadth first",
+    [GT_WHY_COPY_ENGINE] = "one engine copies in each direction, one copy after the other",
+    [GT_WHY_SM_ROOM] =
+        "the SMs are full: smaller grids or blocks leave room; priorities let urgent blocks start first",
 };
 const char *const gt_why_changes[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "graph", [GT_WHY_HOST_CALL] = "graph",  [GT_WHY_HOST_BLOCKED] = "no-readback",
@@ -152,6 +151,15 @@ static void use(struct host_use *uses, enum gt_why why, gt_time_ps ps, uint32_t 
 /* Long stretches are looked at only so far: thousands of calls say no more. */
 enum { CALLS_LOOKED = 4096 };
 
+/* What a thread did between its calls. */
+static enum gt_why own_work(const struct gt_loaded_run *t, gt_thread_index thread, gt_time_ps from_ps,
+                            gt_time_ps to_ps)
+{
+    uint32_t range = gt_host_range_of(t, thread, from_ps, to_ps);
+
+    return range != GT_NONE && t->ranges[range].loader ? GT_WHY_DATA_LOADING : GT_WHY_HOST_WORK;
+}
+
 static void look_at_thread(const struct gt_loaded_run *t, uint32_t asking, gt_time_ps from_ps, gt_time_ps to_ps,
                            struct host_use *uses)
 {
@@ -165,7 +173,7 @@ static void look_at_thread(const struct gt_loaded_run *t, uint32_t asking, gt_ti
         gt_time_ps start_ps = later(call->start_ps, at_ps), end_ps = earlier(call->end_ps, to_ps);
 
         if (start_ps > at_ps)
-            use(uses, GT_WHY_HOST_WORK, earlier(start_ps, to_ps) - at_ps, number);
+            use(uses, own_work(t, thread, at_ps, earlier(start_ps, to_ps)), earlier(start_ps, to_ps) - at_ps, number);
         if (start_ps >= to_ps || number == asking) {
             at_ps = earlier(start_ps, to_ps);
             break;
@@ -182,14 +190,27 @@ static void look_at_thread(const struct gt_loaded_run *t, uint32_t asking, gt_ti
         use(uses, GT_WHY_LAUNCH, to_ps - at_ps, asking);
 }
 
+/* In which range the call is, or the thread was while it worked. */
+static void say_within(const struct gt_loaded_run *t, enum gt_why why, uint32_t call, const struct gt_hold *hold,
+                       char *within, size_t bytes)
+{
+    const struct gt_loaded_call *c = &t->calls[call];
+    uint32_t range = c->range;
+
+    if (why == GT_WHY_HOST_WORK || why == GT_WHY_DATA_LOADING)
+        range = gt_host_range_of(t, c->thread, hold->from_ps, hold->to_ps);
+    within[0] = '\0';
+    if (range != GT_NONE)
+        snprintf(within, bytes, ", in %.90s", t->ranges[range].name);
+}
+
 static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t call, struct gt_hold *hold)
 {
     const struct gt_loaded_call *c = &t->calls[call];
     const char *name = t->names[c->name], *thread = t->threads[c->thread];
-    char within[GT_HOLDER_BYTES / 2] = "";
+    char within[GT_HOLDER_BYTES / 2];
 
-    if (c->range != GT_NONE)
-        snprintf(within, sizeof within, ", in %.90s", t->ranges[c->range].name);
+    say_within(t, why, call, hold, within, sizeof within);
     hold->op = GT_NONE;
     if (why == GT_WHY_HOST_BLOCKED) {
         char place[PLACE_BYTES] = "the GPU";
@@ -209,7 +230,7 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
 
 static void why_host(const struct gt_loaded_run *t, gt_op_index op, struct gt_hold *hold)
 {
-    struct host_use uses = { .call = { GT_NONE, GT_NONE, GT_NONE, GT_NONE } };
+    struct host_use uses = { .call = { GT_NONE, GT_NONE, GT_NONE, GT_NONE, GT_NONE } };
     uint32_t asking = t->ops[op].call;
     int most = GT_WHY_LAUNCH;
 

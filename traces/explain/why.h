@@ -7,6 +7,7 @@
 /* What held an operation up, finer than gt_wait. */
 enum gt_why {
     GT_WHY_HOST_WORK,      /* the thread computed */
+    GT_WHY_DATA_LOADING,   /* the thread got its next batch */
     GT_WHY_HOST_CALL,      /* the thread was inside another call */
     GT_WHY_HOST_BLOCKED,   /* the thread waited for the GPU */
     GT_WHY_LAUNCH,         /* the call itself, and its way to the GPU */

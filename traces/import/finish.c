@@ -1,6 +1,7 @@
 /* finish.c - from a profile's joined rows to a workload: order, kinds, times. */
 #include "sim/base/sort.h"
 #include "traces/import/internal.h"
+#include "traces/names/data_loader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,38 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
     }
 }
 
+/* The start of the step that a range lies in, or its own. */
+static int64_t step_start(const struct gt_import *import, const struct gt_import_range *range)
+{
+    int64_t start_ns = range->start_ns;
+
+    for (uint32_t i = 0; i < import->range_count; i++) {
+        const struct gt_import_range *step = &import->ranges[i];
+
+        if (step->kind == GT_RANGE_STEP && step->thread == range->thread && step->start_ns <= range->start_ns &&
+            step->end_ns > range->start_ns && step->start_ns < start_ns)
+            start_ns = step->start_ns;
+    }
+    return start_ns;
+}
+
+/* A loop loads its first batch before its first call: that time is part of the run, or its first step would do without. */
+static int64_t before_loading(const struct gt_import *import, int64_t first)
+{
+    int64_t origin = first;
+
+    for (uint32_t i = 0; i < import->range_count; i++) {
+        const struct gt_import_range *range = &import->ranges[i];
+        int64_t start_ns;
+
+        if (range->start_ns >= first || !gt_is_data_loader(gt_name_text(import->workload, range->name)))
+            continue;
+        start_ns = step_start(import, range);
+        origin = start_ns < origin ? start_ns : origin;
+    }
+    return origin;
+}
+
 static int set_origin(struct gt_import_finish *finish, const char *path, struct gt_error *error)
 {
     const struct gt_import *import = finish->import;
@@ -147,6 +180,7 @@ static int set_origin(struct gt_import_finish *finish, const char *path, struct 
         first = import->ops[i].start_ns < first ? import->ops[i].start_ns : first;
         last = import->ops[i].end_ns > last ? import->ops[i].end_ns : last;
     }
+    first = before_loading(import, first);
     finish->origin_ns = first;
     if (last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000)
         return gt_error_set(error,

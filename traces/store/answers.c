@@ -112,6 +112,30 @@ int gt_store_find_trust(struct gt_database *database, int64_t run_id, const char
                      run_id, extrapolated, trust, error);
 }
 
+static int put_source(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error)
+{
+    char *absolute = realpath(path, NULL);
+    struct gt_file_sum sum;
+    sqlite3_stmt *insert;
+    int result = 0;
+
+    if (absolute != NULL && gt_file_sum(absolute, &sum)) {
+        insert = gt_store_prepare(
+            store, "INSERT INTO trace_source (trace_id, path, bytes, crc32) VALUES (?, ?, ?, ?)", error);
+        result = insert == NULL ? -1 : 0;
+        if (insert != NULL) {
+            sqlite3_bind_int64(insert, 1, trace_id);
+            sqlite3_bind_text(insert, 2, absolute, -1, SQLITE_STATIC);
+            sqlite3_bind_int64(insert, 3, (int64_t)sum.bytes);
+            sqlite3_bind_int64(insert, 4, sum.crc32);
+            result = gt_store_step(store, insert, error);
+            sqlite3_finalize(insert);
+        }
+    }
+    free(absolute);
+    return result;
+}
+
 int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error)
 {
     sqlite3_stmt *insert;
@@ -126,7 +150,7 @@ int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char
     sqlite3_bind_text(insert, 2, path, -1, SQLITE_STATIC);
     result = gt_store_step(store, insert, error);
     sqlite3_finalize(insert);
-    return result;
+    return result == 0 ? put_source(store, trace_id, path, error) : -1;
 }
 
 /* Older stores do not say. */
@@ -140,4 +164,30 @@ int gt_store_find_trace_file(struct gt_database *database, int64_t trace_id, cha
     if (!answers)
         return 0;
     return find_text(database, "SELECT path FROM trace_file WHERE trace_id = ?1", trace_id, NULL, path, error);
+}
+
+int gt_store_find_trace_source(struct gt_database *database, int64_t trace_id, struct gt_trace_source *source,
+                               struct gt_error *error)
+{
+    struct gt_query *query;
+    int64_t version = 0;
+    int row;
+
+    *source = (struct gt_trace_source){ .path = NULL };
+    if (gt_query_one(database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return -1;
+    if (version < GT_STORE_WITH_SOURCES)
+        return 0;
+    query = gt_query_new(database, "SELECT path, bytes, crc32 FROM trace_source WHERE trace_id = ?1", error);
+    if (query == NULL)
+        return -1;
+    gt_query_bind(query, 1, trace_id);
+    row = gt_query_next(query, error);
+    if (row == 1) {
+        source->path = gt_query_text(query, 0);
+        source->sum =
+            (struct gt_file_sum){ (uint64_t)gt_query_integer(query, 1), (uint32_t)gt_query_integer(query, 2) };
+    }
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
 }

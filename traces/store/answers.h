@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_TRACES_STORE_ANSWERS_H
 #define GRIDTIDE_TRACES_STORE_ANSWERS_H
 
+#include "traces/io/file_sum.h"
 #include "traces/store/store.h"
 
 struct gt_stored_answer {
@@ -19,9 +20,18 @@ int gt_store_put_answer(struct gt_store *store, int64_t run_id, const struct gt_
 int gt_store_find_trust(struct gt_database *database, int64_t run_id, const char *extrapolated, char **trust,
                         struct gt_error *error);
 
-/* Trace `trace_id` came from the file at `path`, as named ("-": from no file, nothing is kept).  Returns 0 or -1. */
+/* Trace `trace_id` came from the file at `path`, as named ("-": from no file, nothing is kept); its absolute path and sum are
+ * kept beside it where it can be read now.  Returns 0 or -1. */
 int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error);
 /* That path (malloced) in *path; NULL where the store has none.  Returns 0 or -1. */
 int gt_store_find_trace_file(struct gt_database *database, int64_t trace_id, char **path, struct gt_error *error);
+
+/* The file itself. */
+struct gt_trace_source {
+    char *path; /* absolute, malloced; NULL where the store does not have it */
+    struct gt_file_sum sum;
+};
+int gt_store_find_trace_source(struct gt_database *database, int64_t trace_id, struct gt_trace_source *source,
+                               struct gt_error *error);
 
 #endif

@@ -12,6 +12,7 @@ static const char *const run_tables[] = {
 static const char *const trace_tables[] = {
     "run",
     "child_launch",
+    "trace_source",
     "trace_file",
     "kernel_tasks",
     "task",

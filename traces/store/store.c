@@ -35,7 +35,7 @@ static const char reader_settings[] =
     ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "           \
     "'run_assumption', 'child_launch', 'run_poll', 'kernel_collective', 'sweep', 'sweep_option', 'sweep_trace', " \
     "'sweep_parameter', 'call_executable', 'op_peer', "                                                           \
-    "'sweep_value'"
+    "'sweep_value', 'trace_source'"
 
 enum { BUSY_MS = 5000 };
 
@@ -181,7 +181,7 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
         gt_store_run(store, gt_schema_polls_sql, error) == 0 &&
         gt_store_run(store, gt_schema_collectives_sql, error) == 0 &&
         gt_store_run(store, gt_schema_executables_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_peers_sql, error) == 0)
+        gt_store_run(store, gt_schema_peers_sql, error) == 0 && gt_store_run(store, gt_schema_files_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -307,7 +307,9 @@ static int add_schemas(struct gt_store *store, struct gt_error *error)
         return -1;
     if (store->version < GT_STORE_WITH_EXECUTABLES && gt_store_run(store, gt_schema_executables_sql, error) != 0)
         return -1;
-    return gt_store_run(store, gt_schema_peers_sql, error);
+    if (store->version < GT_STORE_WITH_PEERS && gt_store_run(store, gt_schema_peers_sql, error) != 0)
+        return -1;
+    return gt_store_run(store, gt_schema_files_sql, error);
 }
 
 /* An older store that runs are to be added to becomes one of today's. */

@@ -43,6 +43,8 @@ enum { GT_STORE_WITH_EXECUTABLES = 10 };
 bool gt_store_has_executables(const struct gt_store *store);
 /* Whether it tells what operations read or write of other GPUs' memory; stores before do not. */
 enum { GT_STORE_WITH_PEERS = 11 };
+/* Whether it knows the files of traces again (answers.h); stores before do not. */
+enum { GT_STORE_WITH_SOURCES = 12 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */

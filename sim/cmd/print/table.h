@@ -27,7 +27,13 @@ int gt_format_parse(const char *name, enum gt_format *format);
  * A pipe or a file gets everything, a row a line.  What is too wide for a terminal (terminal.h) is laid out in
  * this order: headings are folded, names get lines of their own above their rows, there shortened with an
  * ellipsis, WIDE and then other texts are folded. */
-enum gt_column_type { GT_COLUMN_TEXT, GT_COLUMN_WIDE, GT_COLUMN_NAME, GT_COLUMN_NUMBER };
+enum gt_column_type {
+    GT_COLUMN_TEXT,
+    GT_COLUMN_WIDE,
+    GT_COLUMN_NAME,
+    GT_COLUMN_NUMBER,
+    GT_COLUMN_TIME /* microseconds, "busy_us": people get them in the unit that suits their size, below "busy" */
+};
 struct gt_column {
     const char *name; /* heading and key: lower case, the unit at the end ("busy_us") */
     enum gt_column_type type;

@@ -14,6 +14,7 @@
 #include "sim/cmd/print/table_parts.h"
 #include "sim/cmd/print/terminal.h"
 #include "traces/names/short_name.h"
+#include "traces/names/time_text.h"
 
 enum { ANY_WIDTH = 1 << 20, TEXT_LEAST = 12 /* columns that folding leaves a text */, INDENT = 2 };
 static const char heading_breaks[] = "_", text_breaks[] = " /,;=";
@@ -31,11 +32,13 @@ struct sheet {
 };
 
 /* A cell that is no name, as people read it. */
-static char *cell_text(const struct gt_cell *cell)
+static char *cell_text(const struct gt_cell *cell, enum gt_column_type type)
 {
     char *text = NULL;
     int result = 0;
 
+    if (type == GT_COLUMN_TIME && cell->type == GT_CELL_REAL)
+        return gt_strdup(gt_time_said(cell->real * 1e6).s);
     switch (cell->type) {
     case GT_CELL_TEXT: return gt_clean_name(cell->text);
     case GT_CELL_INTEGER: result = asprintf(&text, "%" PRId64, cell->integer); break;
@@ -46,6 +49,17 @@ static char *cell_text(const struct gt_cell *cell)
     }
     if (result < 0)
         gt_bug("asprintf failed");
+    return text;
+}
+
+static char *heading_text(const struct gt_column *column)
+{
+    static const char unit[] = "_us";
+    char *text = gt_strdup(column->name);
+    size_t length = strlen(text), tail = sizeof unit - 1;
+
+    if (column->type == GT_COLUMN_TIME && length > tail && strcmp(text + length - tail, unit) == 0)
+        text[length - tail] = '\0';
     return text;
 }
 
@@ -159,6 +173,11 @@ static const char *put_lines(FILE *out, const char *printed, size_t count, size_
     return printed;
 }
 
+static bool is_number(enum gt_column_type type)
+{
+    return type == GT_COLUMN_NUMBER || type == GT_COLUMN_TIME;
+}
+
 static void put_sheet(FILE *out, const struct sheet *sheet)
 {
     struct libscols_table *print = scols_new_table();
@@ -172,7 +191,7 @@ static void put_sheet(FILE *out, const struct sheet *sheet)
     scols_table_enable_noheadings(print, 1);
     scols_table_set_termforce(print, SCOLS_TERMFORCE_NEVER);
     for (size_t i = 0; i < sheet->columns; i++)
-        scols_table_new_column(print, "", 0.0, sheet->types[i] == GT_COLUMN_NUMBER ? SCOLS_FL_RIGHT : 0);
+        scols_table_new_column(print, "", 0.0, is_number(sheet->types[i]) ? SCOLS_FL_RIGHT : 0);
     if (sheet->headings != NULL)
         heading_lines = add_lines(print, sheet, sheet->headings, true);
     for (size_t row = 0; row < sheet->rows; row++)
@@ -248,9 +267,9 @@ static void fill_rows(struct sheet *sheet, const struct gt_table *table, size_t 
         if (i == name)
             continue;
         sheet->types[to] = table->columns[i].type;
-        sheet->headings[to] = strdup(table->columns[i].name);
+        sheet->headings[to] = heading_text(&table->columns[i]);
         for (size_t row = 0; row < rows; row++)
-            sheet->texts[row * sheet->columns + to] = cell_text(gt_table_cell(table, row, i));
+            sheet->texts[row * sheet->columns + to] = cell_text(gt_table_cell(table, row, i), table->columns[i].type);
         to++;
     }
     if (apart) {
@@ -316,8 +335,9 @@ static void print_list(FILE *out, const struct gt_table *table, size_t width)
     for (size_t i = 0; i < table->column_count; i++) {
         bool name = table->columns[i].type == GT_COLUMN_NAME && names[0] != NULL;
 
-        sheet.texts[2 * i] = strdup(table->columns[i].name);
-        sheet.texts[2 * i + 1] = name ? strdup(names[0]) : cell_text(gt_table_cell(table, 0, i));
+        sheet.texts[2 * i] = heading_text(&table->columns[i]);
+        sheet.texts[2 * i + 1] =
+            name ? strdup(names[0]) : cell_text(gt_table_cell(table, 0, i), table->columns[i].type);
     }
     free_texts(names, gt_table_rows(table));
     measure(&sheet);

@@ -6,15 +6,18 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/input/with_run.h"
 #include "sim/cmd/report/explain_parts.h"
 
-enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_GAP };
+enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_GAP, OPTION_FULL, OPTION_NO_PREDICT };
 
 /* Gaps below this are what lies between any two operations. */
 static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
+    { "full", OPTION_FULL, NULL, 0, "Print every table, not the summary alone", 0 },
+    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
     { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5)", 0 },
     { "top", OPTION_TOP, "N", 0,
       "At most N rows of each list, the largest (default 20 for people, all for programs; "
@@ -46,6 +49,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &request->filter; return 0;
     case 'f': request->format = gt_option_format(state, text); return 0;
+    case OPTION_FULL: request->full = true; return 0;
+    case OPTION_NO_PREDICT: request->no_predict = true; return 0;
     case OPTION_TOP: request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
     case OPTION_GAP: request->least_gap_ps = parse_gap(state, text); return 0;
     case ARGP_KEY_ARG:
@@ -53,7 +58,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "one kernel at a time: '%s' is one too many", text);
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote, or a trace"); return 0;
     case ARGP_KEY_SUCCESS: check_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -61,15 +66,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 /* clang-format off */
 static const struct argp parser = {
-    options, parse_option, "RUN.db [KERNEL]",
-    "Say why a run's timeline is as it is: what limits it, by cause, step and operator; when the GPU was idle and who "
-    "held up what came next; which kernels and copies did not overlap and why; which calls kept the host waiting; what "
-    "would help. With KERNEL, where the cycles of one launch go: issue by pipe, stalls by reason and by instruction, "
-    "next to the profiler's samples where the trace has them, and what would help.\v"
+    options, parse_option, "RUN.db|TRACE [KERNEL]",
+    "Say in a few lines what bounds a step of a run, where its time goes, and what would help most: a recommendation is "
+    "simulated first, and comes with what it gains. With --full: the critical path, idle gaps and their causes, kernels and "
+    "copies that did not overlap, calls that block, who launches what, everything found. With KERNEL, where the cycles of one "
+    "launch go: issue by pipe, stalls by reason and by instruction, next to the profiler's samples where the trace has "
+    "them, and what would help.\v"
+    "A TRACE is simulated first, as 'gridtide run' does. CSV and JSON always have every table. "
     "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
     "one; of several launches that it fits the one with the most cycles is taken. The filters choose a part of the "
     "timeline, or the launches that KERNEL is looked for in. Causes are the simulator's, of the "
-    "newest simulated run: a recording does not tell them.",
+    "newest simulated run: a recording has none.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
@@ -105,11 +112,11 @@ static int run(int argc, char **argv)
                                           .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &request);
-    return gt_with_store(request.store, explain, &request);
+    return gt_with_run(request.store, explain, &request);
 }
 
 const struct gt_command gt_command_explain = {
     "explain",
-    "why a run's timeline is as it is; where one kernel's cycles go",
+    "what bounds a run, where its time goes, what would help",
     run,
 };

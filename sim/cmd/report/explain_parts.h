@@ -4,6 +4,7 @@
 
 #include "sim/cmd/print/table.h"
 #include "traces/compare/kernel_numbers.h"
+#include "traces/explain/overview.h"
 #include "traces/store/selection.h"
 #include "traces/store/store.h"
 
@@ -13,6 +14,8 @@ struct gt_explain_request {
     unsigned top;               /* rows of a list; 0: as is usual */
     gt_time_ps least_gap_ps;
     enum gt_format format;
+    bool full;               /* people get all tables, not the summary */
+    bool no_predict;         /* the what-if engine is not asked */
     struct gt_filter filter; /* the part of the run: of a kernel, to look for its launch in */
 };
 /* Does the store have cycles of any kernel?  1 or 0; -1 with the reason. */
@@ -20,6 +23,14 @@ int gt_explain_has_cycles(struct gt_store *store, struct gt_error *error);
 /* Print it. Return 0 or -1. */
 int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
 int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
+
+/* explain_overview.c: the summary in at most GT_OVERVIEW_LINES lines for people (`trust`: in the
+ * run itself, NULL: nothing to say); the tables "summary" and "advised" of it. */
+enum { GT_OVERVIEW_LINES = 25 };
+void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const struct gt_overview *overview,
+                               const char *trust, const struct gt_explain_request *request);
+struct gt_table *gt_explain_overview_table(const struct gt_loaded_run *run, const struct gt_overview *overview);
+struct gt_table *gt_explain_advised_table(const struct gt_loaded_run *run, const struct gt_overview *overview);
 
 /* The tables: "launch", "pipes", "stalls", "instructions" (the `top` worst), "advice".  At most
  * GT_EXPLAIN_TABLES of them, the caller's to free; returns how many. */

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/cmd/report/breakdown_tables.h"
 #include "sim/cmd/report/explain_parts.h"
+#include "sim/cmd/report/predict.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
 #include "traces/explain/part.h"
 #include "traces/explain/ranks.h"
 #include "traces/import/warnings.h"
-#include "traces/names/shell_word.h"
 #include "traces/store/answers.h"
 
-enum { TEXT_BYTES = 400, TABLES = 10 };
+enum { TEXT_BYTES = 400, TABLES = 20 };
 
 static double us(gt_time_ps ps)
 {
@@ -30,8 +31,8 @@ static size_t shown(size_t count, unsigned top)
 static struct gt_table *limit_table(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust)
 {
     static const struct gt_column columns[] = {
-        { "trace", GT_COLUMN_TEXT },          { "bound_by", GT_COLUMN_TEXT },  { "bound_by_pct", GT_COLUMN_NUMBER },
-        { "makespan_us", GT_COLUMN_NUMBER },  { "path_us", GT_COLUMN_NUMBER }, { "gpu_idle_us", GT_COLUMN_NUMBER },
+        { "trace", GT_COLUMN_TEXT },          { "bound_by", GT_COLUMN_TEXT }, { "bound_by_pct", GT_COLUMN_NUMBER },
+        { "makespan_us", GT_COLUMN_TIME },    { "path_us", GT_COLUMN_TIME },  { "gpu_idle_us", GT_COLUMN_TIME },
         { "gpu_idle_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("limit", columns, sizeof columns / sizeof columns[0]);
@@ -52,7 +53,7 @@ static struct gt_table *causes_table(const struct gt_limits *limits)
 {
     static const struct gt_column columns[] = {
         { "cause", GT_COLUMN_TEXT },
-        { "path_us", GT_COLUMN_NUMBER },
+        { "path_us", GT_COLUMN_TIME },
         { "path_pct", GT_COLUMN_NUMBER },
         { "most_of_it", GT_COLUMN_NAME },
     };
@@ -74,8 +75,8 @@ static struct gt_table *shares_table(const char *name, const char *what, const s
                                      size_t count, unsigned top)
 {
     struct gt_column columns[] = {
-        { "path_us", GT_COLUMN_NUMBER }, { "path_pct", GT_COLUMN_NUMBER }, { "host_us", GT_COLUMN_NUMBER },
-        { "gpu_us", GT_COLUMN_NUMBER },  { what, GT_COLUMN_NAME },
+        { "path_us", GT_COLUMN_TIME },   { "path_pct", GT_COLUMN_NUMBER }, { "host_us", GT_COLUMN_TIME },
+        { "launch_us", GT_COLUMN_TIME }, { "gpu_us", GT_COLUMN_TIME },     { what, GT_COLUMN_NAME },
     };
     static struct gt_column kept[2][sizeof columns / sizeof columns[0]];
     struct gt_column *own = kept[strcmp(what, "step") == 0];
@@ -87,7 +88,8 @@ static struct gt_table *shares_table(const char *name, const char *what, const s
         gt_table_real(table, us(shares[i].path_ps), 3);
         gt_table_real(table, 100 * shares[i].share, 1);
         gt_table_real(table, us(shares[i].host_ps), 3);
-        gt_table_real(table, us(shares[i].path_ps - shares[i].host_ps), 3);
+        gt_table_real(table, us(shares[i].launch_ps), 3);
+        gt_table_real(table, us(shares[i].path_ps - shares[i].host_ps - shares[i].launch_ps), 3);
         gt_table_text(table, shares[i].name);
     }
     return table;
@@ -97,8 +99,8 @@ static struct gt_table *gaps_table(const struct gt_loaded_run *t, const struct g
                                    unsigned top)
 {
     static const struct gt_column columns[] = {
-        { "gpu", GT_COLUMN_NUMBER },  { "from_us", GT_COLUMN_NUMBER },  { "gap_us", GT_COLUMN_NUMBER },
-        { "cause", GT_COLUMN_TEXT },  { "cause_us", GT_COLUMN_NUMBER }, { "held_by", GT_COLUMN_WIDE },
+        { "gpu", GT_COLUMN_NUMBER },  { "from_us", GT_COLUMN_TIME },  { "gap_us", GT_COLUMN_TIME },
+        { "cause", GT_COLUMN_TEXT },  { "cause_us", GT_COLUMN_TIME }, { "held_by", GT_COLUMN_WIDE },
         { "before", GT_COLUMN_WIDE }, { "after", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("gaps", columns, sizeof columns / sizeof columns[0]);
@@ -134,7 +136,7 @@ static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct 
                                     unsigned top)
 {
     static const struct gt_column columns[] = {
-        { "lost_us", GT_COLUMN_NUMBER },  { "times", GT_COLUMN_NUMBER }, { "why", GT_COLUMN_TEXT },
+        { "lost_us", GT_COLUMN_TIME },    { "times", GT_COLUMN_NUMBER }, { "why", GT_COLUMN_TEXT },
         { "room", GT_COLUMN_TEXT },       { "held_by", GT_COLUMN_WIDE }, { "kernel", GT_COLUMN_WIDE },
         { "waited_for", GT_COLUMN_WIDE },
     };
@@ -160,8 +162,8 @@ static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct 
 static struct gt_table *copies_table(const struct gt_loaded_run *t, const struct gt_bare_copies *copies, size_t count)
 {
     static const struct gt_column columns[] = {
-        { "direction", GT_COLUMN_TEXT }, { "memory", GT_COLUMN_TEXT },     { "copies", GT_COLUMN_NUMBER },
-        { "bytes", GT_COLUMN_NUMBER },   { "alone_us", GT_COLUMN_NUMBER }, { "why", GT_COLUMN_TEXT },
+        { "direction", GT_COLUMN_TEXT }, { "memory", GT_COLUMN_TEXT },   { "copies", GT_COLUMN_NUMBER },
+        { "bytes", GT_COLUMN_NUMBER },   { "alone_us", GT_COLUMN_TIME }, { "why", GT_COLUMN_TEXT },
         { "longest", GT_COLUMN_WIDE },   { "help", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("copies", columns, sizeof columns / sizeof columns[0]);
@@ -188,7 +190,7 @@ static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struc
         { "call", GT_COLUMN_TEXT },
         { "why", GT_COLUMN_TEXT },
         { "times", GT_COLUMN_NUMBER },
-        { "blocked_us", GT_COLUMN_NUMBER },
+        { "blocked_us", GT_COLUMN_TIME },
         { "longest_waited_for", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("blocked_calls", columns, sizeof columns / sizeof columns[0]);
@@ -221,8 +223,8 @@ static struct gt_table *ranks_table(const struct gt_loaded_run *t, const struct 
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "gpu", GT_COLUMN_NUMBER }, { "collectives", GT_COLUMN_NUMBER }, { "last", GT_COLUMN_NUMBER },
-        { "waited_us", GT_COLUMN_NUMBER }, { "kept_others_us", GT_COLUMN_NUMBER }, { "hidden_us", GT_COLUMN_NUMBER },
-        { "exposed_us", GT_COLUMN_NUMBER }, { "hidden_pct", GT_COLUMN_NUMBER }, { "held_up_by", GT_COLUMN_TEXT }, { "holder", GT_COLUMN_WIDE },
+        { "waited_us", GT_COLUMN_TIME }, { "kept_others_us", GT_COLUMN_TIME }, { "hidden_us", GT_COLUMN_TIME },
+        { "exposed_us", GT_COLUMN_TIME }, { "hidden_pct", GT_COLUMN_NUMBER }, { "held_up_by", GT_COLUMN_TEXT }, { "holder", GT_COLUMN_WIDE },
         { "gpu_ran", GT_COLUMN_WIDE },
     };
     /* clang-format on */
@@ -248,26 +250,16 @@ static struct gt_table *ranks_table(const struct gt_loaded_run *t, const struct 
     return table;
 }
 
-/* What to ask `gridtide whatif`: of the trace's file, where the store knows it, else of its name. */
-static char *ask(const struct gt_loaded_run *t, const char *change)
-{
-    char *word = t->asked[0] != '\0' ? gt_shell_word(t->asked) : gt_strdup("TRACE");
-    char *text = gt_format("gridtide whatif %s --change %s", word, change);
-
-    free(word);
-    return text;
-}
-
 static struct gt_table *findings_table(const struct gt_loaded_run *t, const struct gt_finding *findings, size_t count)
 {
     static const struct gt_column columns[] = {
-        { "finding", GT_COLUMN_TEXT }, { "about_us", GT_COLUMN_NUMBER }, { "what", GT_COLUMN_WIDE },
+        { "finding", GT_COLUMN_TEXT }, { "about_us", GT_COLUMN_TIME }, { "what", GT_COLUMN_WIDE },
         { "help", GT_COLUMN_WIDE },    { "ask", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("findings", columns, sizeof columns / sizeof columns[0]);
 
     for (size_t i = 0; i < count; i++) {
-        char *text = findings[i].change != NULL ? ask(t, findings[i].change) : NULL;
+        char *text = gt_finding_ask_text(t, &findings[i]);
 
         gt_table_text(table, findings[i].kind);
         gt_table_real(table, us(findings[i].about_ps), 3);
@@ -279,19 +271,38 @@ static struct gt_table *findings_table(const struct gt_loaded_run *t, const stru
     return table;
 }
 
-static void print(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust,
-                  const struct gt_explain_request *request)
+/* The parts of the breakdown, and who launches what. */
+static size_t breakdown_tables(const struct gt_loaded_run *t, const struct gt_breakdown *breakdown,
+                               const struct gt_explain_request *request, struct gt_table **tables)
 {
-    size_t gap_count, pair_count, copy_count, call_count, finding_count, rank_count, count = 0;
+    struct gt_launch_tree tree;
+    size_t count = 0;
+
+    tables[count++] = gt_breakdown_table(breakdown);
+    tables[count++] = gt_breakdown_steps_table(breakdown, request->format, request->top);
+    tables[count++] = gt_breakdown_hosts_table(breakdown, request->top);
+    gt_launch_tree_find(t, &tree);
+    tables[count++] = gt_launch_tree_table(&tree, request->format, request->top);
+    gt_launch_tree_free(&tree);
+    return count;
+}
+
+static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust,
+                         const struct gt_overview *overview, const struct gt_explain_request *request)
+{
+    size_t gap_count, pair_count, copy_count, call_count, rank_count, count = 0;
     struct gt_gap *gaps = gt_gaps(t, request->least_gap_ps, &gap_count);
     struct gt_pair *pairs = gt_pairs(t, &pair_count);
     struct gt_bare_copies *copies = gt_bare_copies(t, &copy_count);
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
     struct gt_rank_waits *ranks = gt_rank_waits(t, &rank_count);
-    struct gt_finding *findings = gt_findings(t, limits->task_kernels, limits->task_kernel_count, &finding_count);
     struct gt_table *tables[TABLES];
+    bool people = request->format == GT_FORMAT_TABLE;
 
+    if (!people)
+        tables[count++] = gt_explain_overview_table(t, overview);
     tables[count++] = limit_table(t, limits, trust);
+    count += breakdown_tables(t, &overview->breakdown, request, &tables[count]);
     tables[count++] = causes_table(limits);
     tables[count++] = shares_table("steps", "step", limits->steps, limits->step_count, request->top);
     tables[count++] = shares_table("operators", "operator", limits->operators, limits->operator_count, request->top);
@@ -301,7 +312,9 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     tables[count++] = blocked_table(t, calls, call_count, request->top);
     if (t->gpu_count > 1)
         tables[count++] = ranks_table(t, ranks, rank_count);
-    tables[count++] = findings_table(t, findings, finding_count);
+    tables[count++] = findings_table(t, overview->all, overview->all_count);
+    if (!people)
+        tables[count++] = gt_explain_advised_table(t, overview);
     gt_tables_print(stdout, request->format, tables, count);
     while (count > 0)
         gt_table_free(tables[--count]);
@@ -310,7 +323,31 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     free(copies);
     free(calls);
     free(ranks);
-    free(findings);
+}
+
+static int print(struct gt_store *store, const struct gt_loaded_run *t, const struct gt_limits *limits,
+                 const struct gt_explain_request *request, struct gt_error *error)
+{
+    struct gt_predictor predictor = { .predict = NULL };
+    struct gt_predicting *predicting = NULL;
+    struct gt_overview overview;
+    char *trust;
+
+    if (gt_store_find_trust(gt_store_database(store), t->run_id, GT_WARNING_EXTRAPOLATED, &trust, error) != 0)
+        return -1;
+    if (!request->no_predict)
+        predicting = gt_predicting_begin(store, t->run_id, &predictor, error);
+    if (request->no_predict || predicting != NULL) {
+        gt_overview_find(t, limits->task_kernels, limits->task_kernel_count, &predictor, &overview);
+        if (request->format == GT_FORMAT_TABLE)
+            gt_explain_print_overview(stdout, t, &overview, trust, request);
+        if (request->full || request->format != GT_FORMAT_TABLE)
+            print_tables(t, limits, trust, &overview, request);
+        gt_overview_free(&overview);
+    }
+    gt_predicting_end(predicting);
+    free(trust);
+    return request->no_predict || predicting != NULL ? 0 : -1;
 }
 
 int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error)
@@ -319,7 +356,6 @@ int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request 
     int64_t run_id = gt_stats_find_run(database, "simulated", error);
     struct gt_loaded_run *t = run_id < 0 ? NULL : gt_loaded_run_load(database, run_id, error);
     struct gt_limits limits;
-    char *trust = NULL;
     int result = -1;
 
     if (t != NULL && gt_part_take(t, database, &request->filter, error) == 0)
@@ -327,11 +363,8 @@ int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request 
                      ? gt_limits_find(database, t, &request->filter, &limits, error)
                      : gt_error_set(error, "%s: nothing ran on the GPU in this part of the run", request->store);
     if (result == 0) {
-        result = gt_store_find_trust(database, run_id, GT_WARNING_EXTRAPOLATED, &trust, error);
-        if (result == 0)
-            print(t, &limits, trust, request);
+        result = print(store, t, &limits, request, error);
         gt_limits_free(&limits);
-        free(trust);
     }
     gt_loaded_run_free(t);
     return result;

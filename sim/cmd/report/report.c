@@ -5,14 +5,18 @@
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/print/progress.h"
+#include "sim/cmd/report/predict.h"
 
 struct arguments {
     const char *store, *folder;
-    bool quiet;
+    bool quiet, no_predict;
     struct gt_filter filter;
 };
 
+enum { OPTION_NO_PREDICT = 256 };
+
 static const struct argp_option options[] = {
+    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
     { "output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0 },
     { "quiet", 'q', NULL, 0, "Print nothing but errors", 0 },
     { 0 },
@@ -25,6 +29,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'o': arguments->folder = text; return 0;
+    case OPTION_NO_PREDICT: arguments->no_predict = true; return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_END:
@@ -40,25 +45,40 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db -o DIR",
-    "Make a report of what a store holds: a folder whose index.html opens in any browser, with the answer in "
-    "words and numbers, figures as SVG and PNG, and tables. It opens with what the store is about: one trace, "
-    "simulated beside measured where it recorded times; a change, before and after; kernels in cycles; or the "
-    "errors of many traces, with a page for each.\v"
+    "Make a report of what a store holds: a folder whose index.html opens in any browser, with "
+    "figures as SVG and PNG, and tables. Of one trace it opens with what bounds a step, where its time goes and what would "
+    "help most, as 'gridtide explain' says it; else with what the store is about: a change, before and after; kernels in "
+    "cycles; or the errors of many traces, with a page for each.\v"
     "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former "
     "report; anything else is left alone. gnuplot draws the figures.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
 
+/* Who predicts for the store's newest simulated run, where it has one. */
+static struct gt_predicting *begin_predicting(struct gt_store *store, const struct arguments *arguments,
+                                              struct gt_predictor *predictor, int64_t *run_id)
+{
+    struct gt_error none;
+
+    *run_id = arguments->no_predict ? -1 : gt_stats_find_run(gt_store_database(store), "simulated", &none);
+    return *run_id < 0 ? NULL : gt_predicting_begin(store, *run_id, predictor, &none);
+}
+
 static int make_report(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
+    struct gt_predictor predictor = { .predict = NULL };
     struct gt_progress progress;
+    int64_t run_id;
+    struct gt_predicting *predicting = begin_predicting(store, arguments, &predictor, &run_id);
     int result;
 
     gt_progress_begin(&progress, "drawing", arguments->quiet);
-    result = gt_report(store, arguments->folder, &arguments->filter, gt_progress_update, &progress, error);
+    result = gt_report(store, arguments->folder, &arguments->filter, predicting != NULL ? &predictor : NULL, run_id,
+                       gt_progress_update, &progress, error);
     gt_progress_end(&progress);
+    gt_predicting_end(predicting);
     if (result == 0 && !arguments->quiet)
         printf("%s/index.html\n", arguments->folder);
     return result;

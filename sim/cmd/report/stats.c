@@ -7,6 +7,7 @@
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/report/stats_tables.h"
+#include "traces/explain/part.h"
 #include "traces/store/store.h"
 
 struct arguments {
@@ -67,21 +68,35 @@ static int tell_change(struct gt_store *store, int64_t run_id, const struct argu
     return 0;
 }
 
+/* The run's rows, or those of the part that is asked for. */
+static struct gt_loaded_run *load_run(struct gt_database *database, int64_t run_id, const struct gt_filter *filter,
+                                      struct gt_error *error)
+{
+    struct gt_loaded_run *run = gt_loaded_run_load(database, run_id, error);
+
+    if (run == NULL || gt_part_take(run, database, filter, error) == 0)
+        return run;
+    gt_loaded_run_free(run);
+    return NULL;
+}
+
 static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
     struct gt_database *database = gt_store_database(store);
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
     struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, &arguments->filter, error);
+    struct gt_loaded_run *loaded = stats == NULL ? NULL : load_run(database, run_id, &arguments->filter, error);
     struct gt_table *tables[GT_STATS_TABLES_MAX];
     int count = -1;
 
-    if (stats != NULL && tell_change(store, run_id, arguments, error) == 0)
-        count = gt_stats_tables(stats, arguments->format, tables, error);
+    if (loaded != NULL && tell_change(store, run_id, arguments, error) == 0)
+        count = gt_stats_tables(stats, loaded, arguments->format, tables, error);
     if (count >= 0)
         gt_tables_print(stdout, arguments->format, tables, (size_t)count);
     for (int i = 0; i < count; i++)
         gt_table_free(tables[i]);
+    gt_loaded_run_free(loaded);
     gt_stats_free(stats);
     return count < 0 ? -1 : 0;
 }

@@ -58,8 +58,8 @@ struct gt_table *gt_stats_segments_table(struct gt_stats *stats, uint64_t most, 
 {
     static const struct gt_column columns[] = { { "kind", GT_COLUMN_TEXT },        { "name", GT_COLUMN_NAME },
                                                 { "operation", GT_COLUMN_NUMBER }, { "call", GT_COLUMN_NUMBER },
-                                                { "from_us", GT_COLUMN_NUMBER },   { "to_us", GT_COLUMN_NUMBER },
-                                                { "time_us", GT_COLUMN_NUMBER } };
+                                                { "from_us", GT_COLUMN_TIME },     { "to_us", GT_COLUMN_TIME },
+                                                { "time_us", GT_COLUMN_TIME } };
     struct longest longest = { .most = most };
     int result = gt_stats_path(stats, choose, &longest, error);
 

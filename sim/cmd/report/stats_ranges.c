@@ -9,10 +9,10 @@ static void add_us(struct gt_table *table, bool known, gt_time_ps time_ps)
 
 /* clang-format off */
 #define STEP_HOST \
-    {"start_us", GT_COLUMN_NUMBER}, {"duration_us", GT_COLUMN_NUMBER}, {"host_blocked_us", GT_COLUMN_NUMBER}
+    {"start_us", GT_COLUMN_TIME}, {"duration_us", GT_COLUMN_TIME}, {"host_blocked_us", GT_COLUMN_TIME}
 #define STEP_GPU \
-    {"operations", GT_COLUMN_NUMBER}, {"gpu_us", GT_COLUMN_NUMBER}, {"gpu_busy_us", GT_COLUMN_NUMBER}, \
-    {"gpu_start_us", GT_COLUMN_NUMBER}, {"gpu_end_us", GT_COLUMN_NUMBER}
+    {"operations", GT_COLUMN_NUMBER}, {"gpu_us", GT_COLUMN_TIME}, {"gpu_busy_us", GT_COLUMN_TIME}, \
+    {"gpu_start_us", GT_COLUMN_TIME}, {"gpu_end_us", GT_COLUMN_TIME}
 /* clang-format on */
 #define STEP_NAME              \
     {                          \
@@ -62,8 +62,8 @@ struct gt_table *gt_stats_operators_table(const struct gt_stats *stats, size_t m
     /* clang-format off */
     static const struct gt_column columns[] = {
         {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_NAME}, {"count", GT_COLUMN_NUMBER},
-        {"host_us", GT_COLUMN_NUMBER}, {"host_self_us", GT_COLUMN_NUMBER}, {"operations", GT_COLUMN_NUMBER},
-        {"gpu_us", GT_COLUMN_NUMBER}, {"gpu_self_us", GT_COLUMN_NUMBER},
+        {"host_us", GT_COLUMN_TIME}, {"host_self_us", GT_COLUMN_TIME}, {"operations", GT_COLUMN_NUMBER},
+        {"gpu_us", GT_COLUMN_TIME}, {"gpu_self_us", GT_COLUMN_TIME},
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("operators", columns, sizeof columns / sizeof columns[0]);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/cmd/report/breakdown_tables.h"
 #include "sim/cmd/report/stats_path.h"
 #include "sim/cmd/report/stats_ranges.h"
 #include "sim/cmd/report/stats_tasks.h"
@@ -34,9 +35,9 @@ static double share_of(gt_time_ps part_ps, gt_time_ps whole_ps)
 
 /* clang-format off */
 #define IDLE_COLUMNS \
-    {"idle_host_us", GT_COLUMN_NUMBER}, {"idle_stream_us", GT_COLUMN_NUMBER}, \
-    {"idle_event_us", GT_COLUMN_NUMBER}, {"idle_queue_us", GT_COLUMN_NUMBER}, \
-    {"idle_engine_us", GT_COLUMN_NUMBER}, {"idle_resource_us", GT_COLUMN_NUMBER}
+    {"idle_host_us", GT_COLUMN_TIME}, {"idle_stream_us", GT_COLUMN_TIME}, \
+    {"idle_event_us", GT_COLUMN_TIME}, {"idle_queue_us", GT_COLUMN_TIME}, \
+    {"idle_engine_us", GT_COLUMN_TIME}, {"idle_resource_us", GT_COLUMN_TIME}
 /* clang-format on */
 _Static_assert(GT_WAIT_HOST == 0 && GT_WAIT_STREAM == 1 && GT_WAIT_EVENT == 2 && GT_WAIT_QUEUE == 3 &&
                    GT_WAIT_ENGINE == 4 && GT_WAIT_RESOURCE == 5 && GT_WAITS == 6,
@@ -56,12 +57,12 @@ static struct gt_table *summary_table(const struct gt_stats *stats)
         {"device", GT_COLUMN_TEXT}, {"options", GT_COLUMN_TEXT},
         {"operations", GT_COLUMN_NUMBER}, {"kernels", GT_COLUMN_NUMBER}, {"copies", GT_COLUMN_NUMBER},
         {"memsets", GT_COLUMN_NUMBER}, {"host_functions", GT_COLUMN_NUMBER},
-        {"makespan_us", GT_COLUMN_NUMBER}, {"gpu_busy_us", GT_COLUMN_NUMBER},
-        {"gpu_busy_pct", GT_COLUMN_NUMBER}, {"gpu_idle_us", GT_COLUMN_NUMBER},
-        {"kernel_us", GT_COLUMN_NUMBER}, {"copy_us", GT_COLUMN_NUMBER},
-        {"kernel_copy_overlap_us", GT_COLUMN_NUMBER}, {"mean_running", GT_COLUMN_NUMBER},
+        {"makespan_us", GT_COLUMN_TIME}, {"gpu_busy_us", GT_COLUMN_TIME},
+        {"gpu_busy_pct", GT_COLUMN_NUMBER}, {"gpu_idle_us", GT_COLUMN_TIME},
+        {"kernel_us", GT_COLUMN_TIME}, {"copy_us", GT_COLUMN_TIME},
+        {"kernel_copy_overlap_us", GT_COLUMN_TIME}, {"mean_running", GT_COLUMN_NUMBER},
         {"peak_running", GT_COLUMN_NUMBER}, {"host_threads", GT_COLUMN_NUMBER},
-        {"host_blocked_us", GT_COLUMN_NUMBER}, {"critical_path_us", GT_COLUMN_NUMBER},
+        {"host_blocked_us", GT_COLUMN_TIME}, {"critical_path_us", GT_COLUMN_TIME},
     };
     /* clang-format on */
     const struct gt_stats_summary *summary = &stats->summary;
@@ -104,9 +105,9 @@ enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
 /* clang-format off */
 #define STREAM_BUSY \
     {"name", GT_COLUMN_WIDE}, {"operations", GT_COLUMN_NUMBER}, \
-    {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, \
-    {"idle_before_us", GT_COLUMN_NUMBER}, {"idle_between_us", GT_COLUMN_NUMBER}, \
-    {"idle_after_us", GT_COLUMN_NUMBER}
+    {"busy_us", GT_COLUMN_TIME}, {"busy_pct", GT_COLUMN_NUMBER}, \
+    {"idle_before_us", GT_COLUMN_TIME}, {"idle_between_us", GT_COLUMN_TIME}, \
+    {"idle_after_us", GT_COLUMN_TIME}
 /* clang-format on */
 #define STREAM_IDLE                         \
     IDLE_COLUMNS,                           \
@@ -162,9 +163,9 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     }
 /* clang-format off */
 #define KERNEL_TIMES \
-    {"count", GT_COLUMN_NUMBER}, {"total_us", GT_COLUMN_NUMBER}, {"mean_us", GT_COLUMN_NUMBER}, \
-    {"min_us", GT_COLUMN_NUMBER}, {"max_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER}, \
-    {"mean_wait_resource_us", GT_COLUMN_NUMBER}
+    {"count", GT_COLUMN_NUMBER}, {"total_us", GT_COLUMN_TIME}, {"mean_us", GT_COLUMN_TIME}, \
+    {"min_us", GT_COLUMN_TIME}, {"max_us", GT_COLUMN_TIME}, {"share_pct", GT_COLUMN_NUMBER}, \
+    {"mean_wait_resource_us", GT_COLUMN_TIME}
 #define KERNEL_SHAPES \
     {"shapes", GT_COLUMN_NUMBER}, {"grid", GT_COLUMN_TEXT}, {"block", GT_COLUMN_TEXT}, \
     {"blocks", GT_COLUMN_NUMBER}, {"blocks_per_sm", GT_COLUMN_NUMBER}, {"waves", GT_COLUMN_NUMBER}, \
@@ -226,9 +227,9 @@ static struct gt_table *copies_table(const struct gt_stats *stats)
     /* clang-format off */
     static const struct gt_column columns[] = {
         {"kind", GT_COLUMN_TEXT}, {"direction", GT_COLUMN_TEXT}, {"memory", GT_COLUMN_TEXT},
-        {"count", GT_COLUMN_NUMBER}, {"bytes", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_NUMBER},
-        {"gbps", GT_COLUMN_NUMBER}, {"kernel_overlap_us", GT_COLUMN_NUMBER},
-        {"other_direction_overlap_us", GT_COLUMN_NUMBER},
+        {"count", GT_COLUMN_NUMBER}, {"bytes", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_TIME},
+        {"gbps", GT_COLUMN_NUMBER}, {"kernel_overlap_us", GT_COLUMN_TIME},
+        {"other_direction_overlap_us", GT_COLUMN_TIME},
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("copies", COLUMNS(columns));
@@ -318,7 +319,7 @@ static void add_named_sm(struct gt_table *table, const struct gt_stats *stats, c
 
 /* clang-format off */
 #define SM_FIGURES \
-    {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, {"mean_warps", GT_COLUMN_NUMBER}, \
+    {"busy_us", GT_COLUMN_TIME}, {"busy_pct", GT_COLUMN_NUMBER}, {"mean_warps", GT_COLUMN_NUMBER}, \
     {"occupancy_pct", GT_COLUMN_NUMBER}, {"blocks", GT_COLUMN_NUMBER}
 /* clang-format on */
 
@@ -354,8 +355,8 @@ static struct gt_table *sms_table(const struct gt_stats *stats)
 
 static struct gt_table *occupancy_table(const struct gt_stats *stats)
 {
-    static const struct gt_column columns[] = { { "from_us", GT_COLUMN_NUMBER },
-                                                { "to_us", GT_COLUMN_NUMBER },
+    static const struct gt_column columns[] = { { "from_us", GT_COLUMN_TIME },
+                                                { "to_us", GT_COLUMN_TIME },
                                                 { "mean_warps", GT_COLUMN_NUMBER },
                                                 { "occupancy_pct", GT_COLUMN_NUMBER } };
     struct gt_table *table = gt_table_new("occupancy", COLUMNS(columns));
@@ -376,7 +377,7 @@ static struct gt_table *path_table(const struct gt_stats *stats, size_t most)
     static const struct gt_column columns[] = { { "kind", GT_COLUMN_TEXT },
                                                 { "name", GT_COLUMN_NAME },
                                                 { "segments", GT_COLUMN_NUMBER },
-                                                { "time_us", GT_COLUMN_NUMBER },
+                                                { "time_us", GT_COLUMN_TIME },
                                                 { "share_pct", GT_COLUMN_NUMBER } };
     struct gt_table *table = gt_table_new("critical_path", COLUMNS(columns));
 
@@ -432,7 +433,8 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
     return table;
 }
 
-int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_table **tables, struct gt_error *error)
+int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enum gt_format format,
+                    struct gt_table **tables, struct gt_error *error)
 {
     bool people = format == GT_FORMAT_TABLE;
     size_t most_names = people ? NAMES_FOR_PEOPLE : SIZE_MAX;
@@ -440,6 +442,7 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
     int count = 0;
 
     tables[count++] = summary_table(stats);
+    count += gt_breakdown_tables(run, format, most_names, &tables[count]);
     if (people) {
         tables[count++] = streams_table(stats, "streams", CELLS_FIRST);
         if (stats->summary.waits_known)
@@ -456,6 +459,7 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = gt_stats_steps_table(stats, (enum gt_step_part)part, most_names);
     if (!people || stats->operator_count > 0)
         tables[count++] = gt_stats_operators_table(stats, most_names);
+    count += gt_launch_tables(run, format, most_names, &tables[count]);
     if (stats->tasks.count > 0) {
         tables[count++] = gt_stats_tasks_table(stats);
         tables[count++] = gt_stats_task_kinds_table(stats, most_names);

@@ -17,8 +17,8 @@ struct gt_table *gt_stats_tasks_table(const struct gt_stats *stats)
     /* clang-format off */
     static const struct gt_column columns[] = {
         {"count", GT_COLUMN_NUMBER}, {"workers", GT_COLUMN_NUMBER}, {"utilisation_pct", GT_COLUMN_NUMBER},
-        {"overhead_us", GT_COLUMN_NUMBER}, {"wait_queue_us", GT_COLUMN_NUMBER},
-        {"wait_counter_us", GT_COLUMN_NUMBER}, {"critical_path_us", GT_COLUMN_NUMBER},
+        {"overhead_us", GT_COLUMN_TIME}, {"wait_queue_us", GT_COLUMN_TIME},
+        {"wait_counter_us", GT_COLUMN_TIME}, {"critical_path_us", GT_COLUMN_TIME},
     };
     /* clang-format on */
     const struct gt_stats_tasks *tasks = &stats->tasks;
@@ -40,7 +40,7 @@ struct gt_table *gt_stats_task_kinds_table(const struct gt_stats *stats, size_t 
     /* clang-format off */
     static const struct gt_column columns[] = {
         {"graph", GT_COLUMN_NAME}, {"kind", GT_COLUMN_NAME}, {"count", GT_COLUMN_NUMBER},
-        {"total_us", GT_COLUMN_NUMBER}, {"mean_us", GT_COLUMN_NUMBER}, {"mean_wait_counter_us", GT_COLUMN_NUMBER},
+        {"total_us", GT_COLUMN_TIME}, {"mean_us", GT_COLUMN_TIME}, {"mean_wait_counter_us", GT_COLUMN_TIME},
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("task_kinds", columns, sizeof columns / sizeof columns[0]);
@@ -64,7 +64,7 @@ struct gt_table *gt_stats_polls_table(const struct gt_stats *stats)
 {
     static const struct gt_column columns[] = { { "count", GT_COLUMN_NUMBER },
                                                 { "pieces", GT_COLUMN_NUMBER },
-                                                { "total_us", GT_COLUMN_NUMBER } };
+                                                { "total_us", GT_COLUMN_TIME } };
     struct gt_table *table = gt_table_new("polls", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);

@@ -1,0 +1,180 @@
+#include "sim/cmd/report/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/cmd/input/inquiry.h"
+#include "traces/store/answers.h"
+#include "traces/store/run_rows.h"
+
+enum { WHY_BYTES = 300 };
+
+struct gt_predicting {
+    char *path;   /* of the trace */
+    char *device; /* the run's */
+    char why_not[WHY_BYTES];
+    enum { NOT_READ, READY, REFUSED } state;
+    struct gt_model_options model;
+    struct gt_inquiry inquiry;
+    struct gt_whatif whatif;
+    struct gt_change *tried;
+    size_t tried_count;
+};
+
+/* The trace again, and its baseline. */
+static int read_trace(struct gt_predicting *p, struct gt_error *error)
+{
+    struct gt_whatif_subject subject;
+
+    if (gt_inquiry_begin(&p->inquiry, p->path, &p->model, NULL, true, error) != 0)
+        return -1;
+    if (strcmp(p->inquiry.device.name, p->device) != 0)
+        return gt_error_set(error, "the run is of %.80s, its trace of %.80s", p->device, p->inquiry.device.name);
+    subject = gt_inquiry_subject(&p->inquiry, &p->model, false);
+    if (gt_whatif_begin(&p->whatif, &subject, error) != 0) {
+        gt_whatif_free(&p->whatif);
+        return -1;
+    }
+    p->tried_count = gt_whatif_tried(&p->whatif, &p->tried);
+    return 0;
+}
+
+/* Would the change do anything here?  A kind that `whatif --all` looks whether it applies is only asked where it does. */
+static bool applies(const struct gt_predicting *p, const struct gt_change *change)
+{
+    for (size_t i = 0; i < p->tried_count; i++)
+        if (p->tried[i].kind == change->kind)
+            return true;
+    return change->kind->applies == NULL && change->kind->tried == NULL;
+}
+
+/* Of a step where something marks steps: one that only repetition tells of may be another one after the change. */
+static void take(const struct gt_whatif *whatif, const struct gt_answer *answer, struct gt_prediction *prediction)
+{
+    const struct gt_steps *steps = &whatif->facts.steps;
+
+    prediction->of_step = steps->count > 1 && steps->by < GT_STEPS_REPEATED;
+    prediction->baseline_us = prediction->of_step ? whatif->step_us : whatif->facts.baseline_us;
+    prediction->predicted_us = prediction->of_step ? answer->step_us : answer->predicted_us;
+    prediction->profiler_removed = whatif->facts.profiled;
+    snprintf(prediction->trust, sizeof prediction->trust, "%s", gt_scenario_trust_text(&answer->scenario));
+}
+
+static int predict(void *user, const char *spec, struct gt_prediction *prediction)
+{
+    struct gt_predicting *p = user;
+    struct gt_change change;
+    struct gt_answer answer;
+    struct gt_error error;
+    int known = 0;
+
+    if (p->state == NOT_READ && read_trace(p, &error) == 0)
+        p->state = READY;
+    if (p->state == NOT_READ) {
+        p->state = REFUSED;
+        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.240s", error.text);
+    }
+    if (p->state == REFUSED || gt_change_parse(spec, &change, &error) != 0 || !applies(p, &change))
+        return 0;
+    if (gt_whatif_answer(&p->whatif, &change, 1, NULL, &answer, &error) == 0) {
+        take(&p->whatif, &answer, prediction);
+        known = 1;
+    }
+    gt_answer_free(&answer);
+    return known;
+}
+
+/* Where the trace is, if it is still the one that was read: by its absolute path, or as it was named. */
+static char *find_trace(const struct gt_trace_source *source, const char *named)
+{
+    const char *const paths[] = { source->path, named };
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct gt_file_sum sum;
+
+        if (paths[i] != NULL && gt_file_sum(paths[i], &sum) && sum.bytes == source->sum.bytes &&
+            sum.crc32 == source->sum.crc32)
+            return gt_strdup(paths[i]);
+    }
+    return NULL;
+}
+
+/* Why nobody can be asked about the run; nothing where somebody can. */
+static void say_why_not(struct gt_predicting *p, const struct gt_trace_source *source, const char *named,
+                        int64_t without)
+{
+    if (without != 0)
+        snprintf(
+            p->why_not, sizeof p->why_not,
+            "without predicted gains: this run is one of a change; 'gridtide whatif' compares with the recording");
+    else if (source->path == NULL)
+        snprintf(
+            p->why_not, sizeof p->why_not,
+            "without predicted gains: the store does not say where its trace is; make it again with 'gridtide run'");
+    else if (p->path == NULL)
+        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.180s is %s",
+                 named != NULL ? named : source->path,
+                 access(source->path, R_OK) == 0 ? "not the file that this store was made from any more"
+                                                 : "no longer there");
+}
+
+static int find_source(struct gt_predicting *p, struct gt_store *store, int64_t run_id, struct gt_error *error)
+{
+    struct gt_database *database = gt_store_database(store);
+    struct gt_trace_source source = { .path = NULL };
+    struct gt_device device;
+    int64_t trace_id = 0, without = 0;
+    char *named = NULL;
+    int result = -1;
+
+    if (gt_query_one(database, "SELECT trace_id FROM run WHERE run_id = ?1", run_id, 0, &trace_id, error) >= 0 &&
+        gt_store_find_baseline(store, run_id, &without, error) == 0 &&
+        gt_stored_device(database, run_id, &device, error) == 0 &&
+        gt_store_find_trace_file(database, trace_id, &named, error) == 0 &&
+        gt_store_find_trace_source(database, trace_id, &source, error) == 0) {
+        p->device = gt_strdup(device.name);
+        p->path = without == 0 && source.path != NULL ? find_trace(&source, named) : NULL;
+        say_why_not(p, &source, named, without);
+        result = 0;
+    }
+    free(source.path);
+    free(named);
+    return result;
+}
+
+struct gt_predicting *gt_predicting_begin(struct gt_store *store, int64_t run_id, struct gt_predictor *predictor,
+                                          struct gt_error *error)
+{
+    struct gt_predicting *p = gt_calloc(1, sizeof *p);
+    const struct gt_model_options model = GT_MODEL_OPTIONS_DEFAULT;
+
+    p->model = model;
+    p->model.quiet = true;
+    *predictor = (struct gt_predictor){ .user = p };
+    if (find_source(p, store, run_id, error) != 0) {
+        gt_predicting_end(p);
+        return NULL;
+    }
+    if (p->path != NULL)
+        predictor->predict = predict;
+    predictor->why_not = p->why_not;
+    return p;
+}
+
+void gt_predicting_end(struct gt_predicting *p)
+{
+    if (p == NULL)
+        return;
+    if (p->state == READY) {
+        gt_whatif_free_tried(p->tried, p->tried_count);
+        gt_whatif_free(&p->whatif);
+    }
+    if (p->state != NOT_READ)
+        gt_inquiry_free(&p->inquiry);
+    free(p->path);
+    free(p->device);
+    free(p);
+}

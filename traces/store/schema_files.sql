@@ -1,0 +1,10 @@
+-- Version 12 of the store: what tells whether the file that a trace came from is still the same.  Comes after
+-- schema_peers.sql; an older store that is opened to add runs gets it too.
+PRAGMA user_version = 12;
+
+CREATE TABLE IF NOT EXISTS trace_source ( -- beside trace_file, of files that could be read again then
+    trace_id INTEGER PRIMARY KEY REFERENCES trace,
+    path TEXT NOT NULL,            -- absolute
+    bytes INTEGER NOT NULL,        -- of the file
+    crc32 INTEGER NOT NULL         -- of all of them
+);
