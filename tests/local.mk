@@ -73,7 +73,7 @@ CLI_TESTS = \
     tests/cli/files.bats \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
-    tests/cli/main.bats \
+    tests/cli/main.bats tests/cli/quiet.bats \
     tests/cli/completion.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \

@@ -14,7 +14,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     { "output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0 },
-    { "quiet", 'q', NULL, 0, "Print nothing but errors", 0 },
+    GT_OPTION_QUIET_FILE,
     { 0 },
 };
 

@@ -38,7 +38,7 @@ struct findings {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "quiet", 'q', NULL, 0, "No progress and no warnings", 0 },
+    GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
 
