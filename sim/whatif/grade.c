@@ -116,6 +116,21 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
             (unsigned long long)facts->too_short);
 }
 
+void gt_grade_dropped(struct gt_scenario *scenario, const struct gt_grade_facts *facts, uint64_t dropped)
+{
+    if (facts->dropped > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%llu inferred dependencies were dropped because they contradict the recorded order: the recording's "
+            "clocks disagree, or it is not complete",
+            (unsigned long long)facts->dropped);
+    if (dropped > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%llu inferred dependencies were dropped because the changed program could not go on with them",
+            (unsigned long long)dropped);
+}
+
 /* What comes again may be a layer as well as a step. */
 static void tell_repeated(struct gt_scenario *scenario, const struct gt_steps *steps)
 {

@@ -71,6 +71,7 @@ static int state_on(struct gt_whatif *whatif, const struct gt_device *device, st
     gt_scenario_begin(&whatif->baseline, stated.workload, device, device, subject->host);
     gt_workload_free(stated.workload);
     facts->inferred_waits = stated.inferred_waits;
+    facts->dropped = stated.dropped;
     facts->too_short = stated.too_short;
     facts->steps = gt_steps_find(whatif->baseline.workload);
     return play_us(whatif, &facts->replay_us, error);
@@ -229,6 +230,7 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
         play(whatif, &answer->scenario, probe, &timeline, error) != 0)
         return -1;
     gt_ranks_tell_extrapolated_collectives(&answer->scenario, timeline.summary.extrapolated);
+    gt_grade_dropped(&answer->scenario, &whatif->facts, timeline.summary.dropped);
     answer->predicted_us = gt_timeline_us(&timeline);
     answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
     if (divided && whatif->facts.steps.count > 1)
