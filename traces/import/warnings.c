@@ -63,12 +63,6 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
       "that was taken, and something else held them up",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
-    { GT_WARNING_CONTRADICTING, NULL,
-      "inferred dependencies were dropped because they contradict the recorded order; what waited for them starts as "
-      "if "
-      "it did not",
-      "check that the recording's clocks agree and that it is complete: operations that start before their call, or "
-      "calls that are missing, make such guesses wrong" },
     { "copy-directions-unknown", NULL, "copies whose name does not tell their direction; device to device was taken",
       NULL },
     { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
@@ -77,6 +71,12 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "profile a launch that runs alike each time, or take what it says with care" },
     { "cubins-unreadable", NULL, "cubins that cannot be read",
       "import the report itself (.ncu-rep), or copy it again" },
+    { GT_WARNING_CONTRADICTING, NULL,
+      "inferred dependencies were dropped because they contradict the recorded order; what waited for them starts as "
+      "if "
+      "it did not",
+      "check that the recording's clocks agree and that it is complete: operations that start before their call, or "
+      "calls that are missing, make such guesses wrong" },
     { "device-inconsistent", NULL, "the device block contradicts itself or leaves out too much to build a GPU of it",
       NAME_DEVICE },
     { "device-unknown", NULL, "the profile does not say what GPU it was recorded on", NAME_DEVICE },
