@@ -22,7 +22,7 @@ sim_libsim_a_SOURCES = \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
     sim/replay/alike_kernels.c sim/replay/alike_kernels.h sim/replay/alike_launches.c sim/replay/alike_launches.h \
-    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
+    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/chains.c sim/replay/chains.h sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/own_starts.c sim/replay/own_starts.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
     sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
@@ -35,7 +35,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/graph.c sim/stream/graph_executable.c sim/stream/graph_executable.h sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/links/calls.c sim/links/calls.h sim/links/gaps.c sim/links/gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/links/reads.c sim/links/reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
-    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
+    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \

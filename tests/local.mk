@@ -6,7 +6,7 @@ UNIT_TESTS = \
     tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
     tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_several tests/unit/check_wide tests/unit/schema \
-    tests/unit/cuda_api \
+    tests/unit/contradictions tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
     tests/unit/program \
@@ -73,7 +73,7 @@ CLI_TESTS = \
     tests/cli/files.bats \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
-    tests/cli/main.bats \
+    tests/cli/main.bats tests/cli/quiet.bats \
     tests/cli/completion.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \
@@ -146,6 +146,7 @@ tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/
 tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_contradictions_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)

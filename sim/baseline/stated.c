@@ -13,7 +13,6 @@ struct stating {
     const struct gt_workload *w;
     struct gt_workload *to;
     const struct gt_device *device;
-    const struct gt_options *options;
     struct gt_replay replay;
     struct gt_isolated isolated;
 };
@@ -201,29 +200,20 @@ struct edge_lists {
     gt_op_index *before;
 };
 
-static bool is_left_out(const struct stating *stating, gt_op_index from, gt_op_index to)
+static struct edge_lists turn_edges(const struct gt_replay *replay, uint32_t ops)
 {
-    return stating->options->without_inferred_waits && stating->replay.inferred_after != NULL &&
-           stating->replay.inferred_after[to] == from;
-}
-
-static struct edge_lists turn_edges(const struct stating *stating, uint32_t ops)
-{
-    const struct gt_replay *replay = &stating->replay;
     struct edge_lists lists = {
         .first = gt_calloc(ops + 2ull, sizeof *lists.first),
         .before = gt_calloc(replay->edge_count + 1, sizeof *lists.before),
     };
 
-    for (gt_op_index op = 0; op < ops && replay->edge_count > 0; op++)
-        for (uint32_t i = replay->edge_from[op]; i < replay->edge_from[op + 1]; i++)
-            lists.first[replay->edge_to[i] + 2] += !is_left_out(stating, op, replay->edge_to[i]);
+    for (uint64_t i = 0; i < replay->edge_count; i++)
+        lists.first[replay->edge_to[i] + 2]++;
     for (uint32_t i = 0; i < ops; i++)
         lists.first[i + 2] += lists.first[i + 1];
     for (gt_op_index op = 0; op < ops && replay->edge_count > 0; op++)
         for (uint32_t i = replay->edge_from[op]; i < replay->edge_from[op + 1]; i++)
-            if (!is_left_out(stating, op, replay->edge_to[i]))
-                lists.before[lists.first[replay->edge_to[i] + 1]++] = op;
+            lists.before[lists.first[replay->edge_to[i] + 1]++] = op;
     return lists;
 }
 
@@ -240,11 +230,36 @@ static bool only_chains(const struct gt_workload *w, const struct gt_call *call,
     return true;
 }
 
+/* What was only inferred stands last, and goes where it was given up. */
+static void state_inferred(struct stating *stating, gt_op_index op)
+{
+    struct gt_workload *to = stating->to;
+    struct gt_op *o = &to->ops[op];
+    gt_op_index *afters = &to->afters[o->first_after], inferred;
+    uint32_t stated = 0;
+
+    o->inferred_afters = 0;
+    for (uint32_t i = 0; i < o->afters; i++) {
+        if (gt_replay_is_inferred(&stating->replay, stating->w, afters[i], op)) {
+            o->inferred_afters++;
+            continue;
+        }
+        inferred = afters[stated];
+        afters[stated++] = afters[i];
+        afters[i] = inferred;
+    }
+    if (stating->replay.given_up == NULL || !stating->replay.given_up[op])
+        return;
+    to->after_count -= o->inferred_afters;
+    o->afters -= o->inferred_afters;
+    o->inferred_afters = 0;
+}
+
 static void state_edges(struct stating *stating)
 {
     const struct gt_workload *w = stating->w;
     struct gt_workload *to = stating->to;
-    struct edge_lists lists = turn_edges(stating, w->op_count);
+    struct edge_lists lists = turn_edges(&stating->replay, w->op_count);
 
     free(to->afters);
     to->afters = gt_calloc(stating->replay.edge_count + 1, sizeof *to->afters);
@@ -261,6 +276,7 @@ static void state_edges(struct stating *stating)
             to->ops[op].afters = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
             for (uint32_t i = 0; i < to->ops[op].afters; i++)
                 to->afters[to->after_count++] = lists.before[lists.first[op] + i];
+            state_inferred(stating, op);
         }
     }
     free(lists.first);
@@ -276,7 +292,7 @@ static void state_kernels(struct stating *stating)
 void gt_state(struct gt_stated *stated, const struct gt_workload *workload, const struct gt_device *device,
               const struct gt_options *options)
 {
-    struct stating stating = { .w = workload, .to = gt_workload_copy(workload), .device = device, .options = options };
+    struct stating stating = { .w = workload, .to = gt_workload_copy(workload), .device = device };
 
     gt_simulate_learn(workload, device, options, &stating.replay, &stating.isolated);
     state_calls(&stating);
@@ -288,6 +304,7 @@ void gt_state(struct gt_stated *stated, const struct gt_workload *workload, cons
         .workload = stating.to,
         .learned = stating.replay.learned,
         .inferred_waits = stating.replay.inferred_waits,
+        .dropped = gt_replay_dropped(&stating.replay, workload),
         .too_short = stating.isolated.too_short,
     };
     gt_replay_free(&stating.replay);

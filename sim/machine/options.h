@@ -34,7 +34,6 @@ struct gt_options {
      * NULL: none. */
     const struct gt_kernel_model *modelled;
     bool program_cost;
-    bool without_inferred_waits; /* gt_state(): dependencies that only measured times show are left out */
     /* Policies that the calling program brings, beside those that sim/gpu/placement.h and arbitration.h know; the
      * device chooses by name.  NULL: none. */
     const struct gt_placement_policy *placement;
@@ -55,7 +54,8 @@ struct gt_summary {
     uint64_t tasks;                      /* of task graphs, likewise */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
-    uint64_t extrapolated;         /* collectives whose time is for more GPUs than the device file has measured */
+    uint64_t dropped;      /* inferred dependencies that contradict what is stated, so that they were given up */
+    uint64_t extrapolated; /* collectives whose time is for more GPUs than the device file has measured */
     uint64_t refused[GT_REFUSALS]; /* launches by blocks that failed: of these operations there are no records */
     uint64_t fired[GT_RULES];      /* how often each rule of the scheduler acted */
 };

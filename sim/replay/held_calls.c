@@ -89,7 +89,7 @@ static bool covers(const struct walk *walk, const struct gt_call *sync, const st
     return gt_host_wait_covers(w, sync, wait, stream);
 }
 
-/* Returned while operations of calls that had begun before had not ended: these were asked for later than it was. */
+/* A trace's lines need not be in the order of times.  Returned while operations of calls that had begun before had not ended: these were asked for later than it was. */
 static void hold_behind_sync(struct walk *walk, gt_call_index index, const gt_call_index *open)
 {
     const struct gt_workload *w = walk->w;
@@ -98,8 +98,8 @@ static void hold_behind_sync(struct walk *walk, gt_call_index index, const gt_ca
     for (gt_thread_index thread = 0; thread < w->thread_count; thread++) {
         const struct gt_call *call = open[thread] == GT_NONE ? NULL : &w->calls[open[thread]];
 
-        if (call == NULL || thread == sync->thread || gt_call_measured_end(call) <= sync->start_ps + 1 ||
-            !covers(walk, sync, call) ||
+        if (call == NULL || thread == sync->thread || call->start_ps > sync->start_ps ||
+            gt_call_measured_end(call) <= sync->start_ps + 1 || !covers(walk, sync, call) ||
             gt_op_measured_end(&w->ops[call->first_op + call->ops - 1]) <= gt_call_measured_end(sync))
             continue;
         walk->held_ps[open[thread]] = sync->start_ps + 1 - call->start_ps;

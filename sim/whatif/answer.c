@@ -98,7 +98,24 @@ static int vary_host(const struct asking *asking, const struct gt_scenario *scen
     return 0;
 }
 
-/* The same change of another baseline, or asked of another host; a change that it refuses says nothing. */
+/* Without the dependencies that only measured times show. */
+static void vary_inferred(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer)
+{
+    struct gt_scenario loose = *scenario;
+    struct gt_error refused;
+    double us;
+
+    loose.workload = gt_workload_copy(scenario->workload);
+    for (gt_op_index i = 0; i < loose.workload->op_count; i++) {
+        loose.workload->ops[i].afters -= loose.workload->ops[i].inferred_afters;
+        loose.workload->ops[i].inferred_afters = 0;
+    }
+    if (play_step(asking->whatif, &loose, 1, &us, &refused) == 0)
+        widen(answer, us);
+    gt_workload_free(loose.workload);
+}
+
+/* The same change asked of another host; one that it refuses says nothing. */
 static void vary_scenario(const struct asking *asking, const struct gt_whatif_host *host, struct gt_answer *answer)
 {
     struct gt_scenario scenario;
@@ -126,15 +143,10 @@ static void vary_independence(const struct asking *asking, struct gt_answer *ans
 static int find_interval(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer,
                          struct gt_error *error)
 {
-    const struct gt_whatif *whatif = asking->whatif;
-
     if (vary_host(asking, scenario, answer, error) != 0)
         return -1;
-    if (whatif->loose != NULL) {
-        struct asking loose = { whatif->loose, asking->changes, asking->count };
-
-        vary_scenario(&loose, whatif->baseline.host, answer);
-    }
+    if (asking->whatif->facts.inferred_waits > 0)
+        vary_inferred(asking, scenario, answer);
     if (scenario->independence_unknown)
         vary_independence(asking, answer);
     return 0;
@@ -186,6 +198,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     if (gt_whatif_timeline(whatif, scenario, probe, &timeline, error) != 0)
         return -1;
     gt_ranks_tell_extrapolated_collectives(scenario, timeline.summary.extrapolated);
+    gt_grade_dropped(scenario, &whatif->facts, timeline.summary.dropped);
     answer->predicted_us = gt_timeline_us(&timeline);
     gt_timeline_free(&timeline);
     return 0;

@@ -106,6 +106,21 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
             (unsigned long long)facts->too_short);
 }
 
+void gt_grade_dropped(struct gt_scenario *scenario, const struct gt_grade_facts *facts, uint64_t dropped)
+{
+    if (facts->dropped > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%llu inferred dependencies were dropped because they contradict the recorded order: the recording's "
+            "clocks disagree, or it is incomplete",
+            (unsigned long long)facts->dropped);
+    if (dropped > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%llu inferred dependencies were dropped because the changed program would deadlock with them",
+            (unsigned long long)dropped);
+}
+
 static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *steps, const struct gt_steady *steady)
 {
     static const char *const by[] = {

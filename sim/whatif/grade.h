@@ -10,13 +10,16 @@
 /* What the rules go by: of the recording and its replay. */
 struct gt_grade_facts {
     double measured_us, replay_us, baseline_us; /* measured_us: NAN where nothing was */
-    double alike_us;                    /* the replay where kernels of the same work last equally long (stated.h) */
-    uint64_t inferred_waits, too_short; /* see stated.h */
-    bool profiled;                      /* a profiler recorded it, and what it cost was taken off: */
+    double alike_us; /* the replay where kernels of the same work last equally long (stated.h) */
+    uint64_t inferred_waits, dropped, too_short; /* see stated.h */
+    bool profiled;                               /* a profiler recorded it, and what it cost was taken off: */
     struct gt_profiler_removed removed;
     bool host_fitted; /* the host's pace is that of a step that the user timed (fit_host.h) */
     struct gt_steps steps;
 };
+
+/* That the scenario's own run, in which so many were dropped, or the recording's gave up inferred dependencies. */
+void gt_grade_dropped(struct gt_scenario *scenario, const struct gt_grade_facts *facts, uint64_t dropped);
 
 /* Add to the scenario what the facts make it assume, with the grade that each allows.  `low_us`, `high_us`: the interval of a
  * step; `part`: what it is bound by (bound.h). */

@@ -88,6 +88,7 @@ static int state_on(struct gt_whatif *whatif, const struct gt_device *device, st
     gt_scenario_begin(&whatif->baseline, stated.workload, device, device, subject->host);
     gt_workload_free(stated.workload);
     facts->inferred_waits = stated.inferred_waits;
+    facts->dropped = stated.dropped;
     facts->too_short = stated.too_short;
     facts->steps = gt_steps_find(whatif->baseline.workload);
     return play_us(whatif, &facts->replay_us, error);
@@ -149,16 +150,6 @@ static int make_alike(struct gt_whatif *whatif, struct gt_error *error)
     return play_us(whatif, &facts->alike_us, error);
 }
 
-/* The same without the waits that only measured times show: the other extreme of what may be. */
-static int begin_loose(struct gt_whatif *whatif, struct gt_error *error)
-{
-    struct gt_whatif_subject subject = whatif->subject;
-
-    whatif->loose = gt_calloc(1, sizeof *whatif->loose);
-    subject.options.without_inferred_waits = true;
-    return gt_whatif_begin(whatif->loose, &subject, error);
-}
-
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
 {
     struct gt_grade_facts *facts = &whatif->facts;
@@ -177,9 +168,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     if ((facts->profiled || joined) && gt_whatif_play_baseline(whatif, error) != 0)
         return -1;
-    if (subject->step_us > 0 && gt_fit_host(whatif, error) != 0)
-        return -1;
-    return facts->inferred_waits > 0 && !subject->options.without_inferred_waits ? begin_loose(whatif, error) : 0;
+    return subject->step_us > 0 ? gt_fit_host(whatif, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
@@ -187,9 +176,6 @@ void gt_whatif_free(struct gt_whatif *whatif)
     gt_scenario_free(&whatif->baseline);
     gt_steady_free(&whatif->steady);
     gt_workload_free(whatif->told);
-    if (whatif->loose != NULL)
-        gt_whatif_free(whatif->loose);
-    free(whatif->loose);
 }
 
 static void add_tried(const struct gt_change_kind *kind, const char *argument, struct gt_change **changes,

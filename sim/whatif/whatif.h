@@ -30,7 +30,6 @@ struct gt_whatif {
     struct gt_steady steady;        /* of the baseline: its regular steps alone, which tell what a step takes */
     double step_us;                 /* of the baseline, a step */
     gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
-    struct gt_whatif *loose;        /* without inferred waits; NULL: there are none */
 };
 
 /* The answer to one scenario.  What is not known is NAN. */

@@ -240,6 +240,8 @@ struct gt_op {
     bool has_priority; /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
     bool from_peer;    /* P2P: the data comes from there; else it goes there */
     uint8_t own_gap;   /* gt_own_gap: which gap own_gap_ps is */
+    uint8_t
+        inferred_afters; /* so many of its last afters were concluded from measured times, and nobody stated them */
     int32_t priority;
     gt_gpu_index peer_gpu; /* P2P: the other device; of a kernel: whose memory it reads or writes; else GT_NONE */
     /* As visible_ps, of what waits in its stream, a graph's first node for its graph: from the end of the last that it

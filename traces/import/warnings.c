@@ -71,6 +71,12 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "profile a launch that runs alike each time, or take what it says with care" },
     { "cubins-unreadable", NULL, "cubins that cannot be read",
       "import the report itself (.ncu-rep), or copy it again" },
+    { GT_WARNING_CONTRADICTING, NULL,
+      "inferred dependencies were dropped because they contradict the recorded order; what waited for them starts as "
+      "if "
+      "it did not",
+      "check that the recording's clocks agree and that it is complete: operations that start before their call, or "
+      "calls that are missing, make such guesses wrong" },
     { "device-inconsistent", NULL, "the device block contradicts itself or leaves out too much to build a GPU of it",
       NAME_DEVICE },
     { "device-unknown", NULL, "the profile does not say what GPU it was recorded on", NAME_DEVICE },

@@ -15,6 +15,7 @@ enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_IN
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
+    GT_OPTION_QUIET_FILE,
     { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "detail", OPTION_DETAIL, "sampled|full", 0,
@@ -60,6 +61,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->streams = (uint32_t)gt_option_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
     case OPTION_INDEPENDENT: add_independent(state, arguments, text); return 0;
+    case 'q': arguments->model.quiet = true; return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;

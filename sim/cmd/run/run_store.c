@@ -105,6 +105,7 @@ static int warn(struct gt_run_work *work, const struct gt_summary *summary)
         uint64_t count;
     } found[] = {
         { GT_WARNING_CONTENTION, summary->too_short },
+        { GT_WARNING_CONTRADICTING, summary->dropped },
         { GT_WARNING_EXTRAPOLATED, summary->extrapolated },
         { GT_WARNING_PENDING, summary->refused[GT_REFUSED_PENDING] },
         { GT_WARNING_DEPTH, summary->refused[GT_REFUSED_DEPTH] },

@@ -37,6 +37,7 @@ static const struct argp_option options[] = {
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
+    GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
 
@@ -91,6 +92,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_ALL: arguments->all = true; return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
     case 'o': arguments->output = text; return 0;
+    case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to ask about"); return 0;

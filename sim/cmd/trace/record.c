@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
       0 },
     { "range", OPTION_RANGE, "NAME", 0, "Record while an NVTX range [DOMAIN:]NAME is open", 0 },
     { "keep", OPTION_KEEP, "DIR", 0, "Leave the recorder's own files in this folder", 0 },
-    { "quiet", 'q', NULL, 0, "No summary, no warnings", 0 },
+    GT_OPTION_QUIET_FILE,
     { 0 },
 };
 
