@@ -85,7 +85,7 @@ static bool is_captured(const struct gt_record_call *call)
     bool captured;
 
     if (atomic_load_explicit(&captures, memory_order_relaxed) <= 0 || gt_api.cuStreamIsCapturing == NULL ||
-        call->result != 0 || call->what == GT_DID_STREAM_DESTROY)
+        call->result != 0 || call->what == GT_DID_STREAM_DESTROY || call->what == GT_DID_OTHER)
         return false;
     thread.own = true;
     captured = gt_api.cuStreamIsCapturing((CUstream)(uintptr_t)call->stream, &status) == CUDA_SUCCESS &&
