@@ -46,6 +46,14 @@ has_recorder()
     [[ "$output" == *"recorded: 2 kernels"* ]]
 }
 
+@test "CUDA_DEVICE_MAX_CONNECTIONS of the program is in the trace" {
+    stand_in
+    run -0 env CUDA_DEVICE_MAX_CONNECTIONS=2 bin/gridtide record -o x.jsonl -- true
+    head -1 x.jsonl | grep -q '"scheduling.connections":"2"'
+    run -0 env -u CUDA_DEVICE_MAX_CONNECTIONS bin/gridtide record -o x.jsonl -- true
+    run -1 grep scheduling.connections x.jsonl
+}
+
 # In place of the program that measures what recording costs: it counts how often it was run.
 cost_stand_in()
 {

@@ -30,7 +30,8 @@ enum {
 
 struct gt_recorded_header {
     char magic[8];
-    uint32_t version, pid, parent_pid, reserved;
+    uint32_t version, pid, parent_pid;
+    uint32_t connections;   /* what its environment's CUDA_DEVICE_MAX_CONNECTIONS says; 0: nothing */
     uint64_t start_ns;      /* when recording of this process began */
     uint64_t start_unix_ns; /* the same since 1970 */
     char program[256];      /* name of the program, ended by a 0 */

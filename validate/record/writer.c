@@ -59,6 +59,15 @@ static void leave_chunk(void *chunk)
     set_aside(chunk);
 }
 
+/* As the driver takes it: from 1 to 32. */
+static uint32_t connections(void)
+{
+    const char *text = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    long number = text == NULL ? 0 : strtol(text, NULL, 10);
+
+    return number <= 0 ? 0 : number > 32 ? 32 : (uint32_t)number;
+}
+
 static int write_header(void)
 {
     union {
@@ -68,6 +77,7 @@ static int write_header(void)
 
     memcpy(first.header.magic, GT_RECORDED_MAGIC, sizeof first.header.magic);
     first.header.pid = (uint32_t)getpid();
+    first.header.connections = connections();
     first.header.parent_pid = (uint32_t)getppid();
     first.header.start_ns = clock_ns(CLOCK_MONOTONIC);
     first.header.start_unix_ns = clock_ns(CLOCK_REALTIME);
