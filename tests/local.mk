@@ -146,15 +146,15 @@ endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
     sim/cmd/print/table_print.c sim/cmd/print/terminal.c
-tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_graphs_SOURCES = tests/unit/recorded_graphs.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_graphs_SOURCES = tests/unit/recorded_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorder_calls_SOURCES = tests/unit/recorder_calls.c validate/record/activities.c validate/record/calls.c validate/record/control.c \
     validate/record/functions.c validate/record/graphs.c validate/record/pieces.c validate/record/rows.c validate/record/streams.c \
-    validate/record/whole_graphs.c validate/record/writer.c validate/record/writer.h
+    validate/record/whole_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorder_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
+tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)

@@ -143,7 +143,7 @@ stand_in()
     mkdir -p bin/validate/record
     cp "$GRIDTIDE" "$GRIDTIDE_BUILD/gridtide.source" bin/
     cc -D_GNU_SOURCE -I"$GRIDTIDE_SOURCE" -shared -fPIC -o bin/validate/record/libgridtide_record.so \
-        "$GRIDTIDE_SOURCE/tests/data/recorder_stub.c" "$GRIDTIDE_SOURCE/validate/record/writer.c" -lpthread
+        "$GRIDTIDE_SOURCE/tests/data/recorder_stub.c" "$GRIDTIDE_SOURCE"/validate/record/{chunks,writer}.c -lpthread
 }
 
 @test "a program that fails: its status is told, the trace is written all the same" {

@@ -10,7 +10,7 @@
  *  activities.c  CUPTI's buffers: kernels, copies and memsets with their times
  *  nvtx.c        ranges
  *  control.c     when recording is on; a thread that hands buffers over; ends of the process
- *  writer.c      the file
+ *  writer.c      the file; chunks.c: its pieces in memory, made ahead
  *
  * Nothing here ends, or changes, the program that is recorded: what fails is written down, or left out.
  */
