@@ -22,26 +22,13 @@ static char *in_folder(char *folder)
     return path;
 }
 
-/* "A, B and so on", malloced. */
-static char *list(char *const *places)
-{
-    char *text = gt_format("%s", "");
-
-    for (int i = 0; i < PLACES; i++) {
-        char *longer = places[i] == NULL ? NULL : gt_format("%s%s%s", text, *text == '\0' ? "" : ", ", places[i]);
-
-        if (longer == NULL)
-            continue;
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 static void say_missing(char *const *places, struct gt_error *error)
 {
-    char *looked_at = list(places);
+    char looked_at[3 * 4096] = "";
 
+    for (int i = 0; i < PLACES; i++)
+        if (places[i] != NULL)
+            gt_text_append(looked_at, sizeof looked_at, "%s%s", *looked_at == '\0' ? "" : ", ", places[i]);
 #ifdef GT_HAVE_RECORDER
     gt_error_set(error,
                  "the recorder (" LIBRARY ") is not where it was installed: looked at %s; set " VARIABLE
@@ -54,7 +41,6 @@ static void say_missing(char *const *places, struct gt_error *error)
                  " to the library of another build of this version (looked at %s)",
                  looked_at);
 #endif
-    free(looked_at);
 }
 
 /* The library that the user names: nothing else is tried. */
