@@ -282,7 +282,7 @@ static char *make_folder(const char *keep, struct gt_error *error)
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .recording = { .from = "start", .whole_graphs = true },
+    struct arguments arguments = { .recording = { .from = "start" },
                                    .output = "recording.jsonl.gz" };
     struct gt_error error;
     char *library, *folder;
