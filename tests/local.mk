@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recording_cost \
+    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_graphs tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -138,13 +138,23 @@ UNIT_TESTS_BUILT = $(UNIT_TESTS)
 else
 UNIT_TESTS_BUILT =
 endif
+if HAVE_RECORDER
+if HAVE_CMOCKA
+UNIT_TESTS_BUILT += tests/unit/recorder_calls
+endif
+endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
     sim/cmd/print/table_print.c sim/cmd/print/terminal.c
-tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
-tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_graphs_SOURCES = tests/unit/recorded_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorder_calls_SOURCES = tests/unit/recorder_calls.c validate/record/activities.c validate/record/calls.c validate/record/control.c \
+    validate/record/functions.c validate/record/graphs.c validate/record/pieces.c validate/record/rows.c validate/record/streams.c \
+    validate/record/whole_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorder_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_contradictions_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)

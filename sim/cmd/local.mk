@@ -30,8 +30,8 @@ gridtide_SOURCES = \
     sim/cmd/run/whatif_print.c sim/cmd/run/whatif_store.c \
     sim/cmd/trace/check.c sim/cmd/trace/check_misuses.c sim/cmd/trace/check_misuses.h sim/cmd/trace/check_texts.c \
     sim/cmd/trace/check_texts.h sim/cmd/trace/import.c sim/cmd/trace/record.c sim/cmd/trace/record_cost.c \
-    sim/cmd/trace/record_parts.h sim/cmd/trace/record_report.c sim/cmd/trace/record_run.c \
-    sim/cmd/trace/record_wait.c sim/cmd/trace/schedule.c
+    sim/cmd/trace/record_library.c sim/cmd/trace/record_parts.h sim/cmd/trace/record_report.c \
+    sim/cmd/trace/record_run.c sim/cmd/trace/record_wait.c sim/cmd/trace/schedule.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
 
 # Completion: both ask the program for its commands, options and values, so that they say what it has.
