@@ -53,7 +53,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/baseline/fit_connections.c sim/baseline/fit_connections.h sim/baseline/fit_priority.c \
     sim/baseline/fit_priority.h sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
-    sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
+    sim/baseline/kept_work.c sim/baseline/kept_work.h sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
     sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
     sim/changes/change_collective_sms.c sim/changes/change_ddp.c sim/changes/change_delay.c \

@@ -42,11 +42,11 @@ static void limit(struct gt_call *call, const struct gt_workload *w, const struc
         call->kind = GT_CALL_OTHER;
         call->name = GT_NONE;
         call->buffer = GT_NONE;
-        call->duration_ps = call->before_ps = 0;
+        call->duration_ps = call->before_ps = call->kept_ps = 0;
         return;
     }
     call->duration_ps = limited(call->duration_ps, call->ops > 0 ? limits->submit_ps : limits->other_ps);
-    call->before_ps = limited(call->before_ps, limits->before_ps);
+    call->before_ps = call->kept_ps + limited(call->before_ps - call->kept_ps, limits->before_ps);
 }
 
 static double host_ps(const struct gt_call *call)
@@ -65,7 +65,8 @@ bool gt_startup_remove(struct gt_workload *w, gt_call_index first, gt_call_index
     bool cold;
 
     limits.other_ps = limits.other_ps > limits.submit_ps ? limits.other_ps : limits.submit_ps;
-    w->calls[first].before_ps = limited(w->calls[first].before_ps, limits.before_ps);
+    w->calls[first].before_ps =
+        w->calls[first].kept_ps + limited(w->calls[first].before_ps - w->calls[first].kept_ps, limits.before_ps);
     for (gt_call_index i = first; i < behind; i++) {
         struct gt_call call = w->calls[i];
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/baseline/kept_work.h"
 #include "sim/machine/durations.h"
 #include "sim/stream/call_times.h"
 #include "sim/warp/kernel_model.h"
@@ -299,6 +300,7 @@ void gt_state(struct gt_stated *stated, const struct gt_workload *workload, cons
     for (gt_op_index i = 0; i < workload->op_count; i++)
         state_op(&stating, i, options);
     state_edges(&stating);
+    gt_state_kept_work(stating.to, workload);
     state_kernels(&stating);
     *stated = (struct gt_stated){
         .workload = stating.to,

@@ -34,6 +34,7 @@ void gt_host_at_pace(struct gt_workload *to, const struct gt_workload *from, dou
     for (gt_call_index i = 0; i < from->call_count; i++) {
         to->calls[i].duration_ps = times(from->calls[i].duration_ps, pace);
         to->calls[i].before_ps = times(from->calls[i].before_ps, pace);
+        to->calls[i].kept_ps = times(from->calls[i].kept_ps, pace);
     }
     for (gt_op_index i = 0; i < from->op_count; i++)
         to->ops[i].visible_ps = times(from->ops[i].visible_ps, pace);
