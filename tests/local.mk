@@ -5,7 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
-    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_several tests/unit/check_wide tests/unit/schema \
+    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_segments tests/unit/check_several tests/unit/check_wide tests/unit/schema \
     tests/unit/contradictions tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
@@ -160,6 +160,7 @@ tests_unit_contradictions_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_check_segments_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_wide_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_several_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)

@@ -106,19 +106,18 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
             (unsigned long long)facts->too_short);
 }
 
+static void tell_dropped(struct gt_scenario *scenario, uint64_t dropped, const char *why)
+{
+    if (dropped > 0)
+        gt_scenario_assume(scenario, GT_TRUST_LOW, "%llu inferred dependenc%s dropped for %s",
+                           (unsigned long long)dropped, dropped == 1 ? "y was" : "ies were", why);
+}
+
 void gt_grade_dropped(struct gt_scenario *scenario, const struct gt_grade_facts *facts, uint64_t dropped)
 {
-    if (facts->dropped > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_LOW,
-            "%llu inferred dependencies were dropped because they contradict the recorded order: the recording's "
-            "clocks disagree, or it is incomplete",
-            (unsigned long long)facts->dropped);
-    if (dropped > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_LOW,
-            "%llu inferred dependencies were dropped because the changed program would deadlock with them",
-            (unsigned long long)dropped);
+    tell_dropped(scenario, facts->dropped,
+                 "contradicting the recorded order: the recording's clocks disagree, or it is incomplete");
+    tell_dropped(scenario, dropped, "making the changed program deadlock");
 }
 
 static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *steps, const struct gt_steady *steady)

@@ -11,7 +11,7 @@ setup()
 {"gridtide":1,"device":"h200","warnings":[{"kind":"event-waits-unknown","count":3,"text":"waits for events that are not known"}]}
 {"kernel":"k","grid":8,"block":128,"block_us":[8,12]}
 {"buffer":"b","bytes":1024}
-{"call":"launch","kernel":"k","stream":"s","writes":["b"],"misspelt":1,"streem":2}
+{"call":"launch","kernel":"k","stream":"s","writes":["b"],"threads":2}
 {"call":"launch","kernel":"k","stream":"t","reads":["b"]}
 {"call":"device_sync"}
 END

@@ -172,6 +172,20 @@ static uint32_t length_of(const struct gt_json_token *list)
     return count;
 }
 
+int gt_jsonl_count_parts(struct gt_jsonl *jsonl, uint64_t parts, struct gt_error *error)
+{
+    uint64_t most = GT_COUNTED_PARTS + jsonl->read_bytes;
+
+    if (parts <= most && jsonl->counted_parts + parts <= most) {
+        jsonl->counted_parts += parts;
+        return 0;
+    }
+    return gt_error_set(error,
+                        "counts stand for more than %llu tasks, counters, waits, signals, reads and writes in all; "
+                        "use smaller counts, or write the tasks one by one",
+                        (unsigned long long)most);
+}
+
 static int check_lengths(struct gt_jsonl *jsonl, const struct raw_task *raw, struct gt_error *error)
 {
     uint64_t parts =

@@ -192,20 +192,6 @@ static int read_buffers(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, co
     return 0;
 }
 
-int gt_jsonl_count_parts(struct gt_jsonl *jsonl, uint64_t parts, struct gt_error *error)
-{
-    uint64_t most = GT_COUNTED_PARTS + jsonl->read_bytes;
-
-    if (parts <= most && jsonl->counted_parts + parts <= most) {
-        jsonl->counted_parts += parts;
-        return 0;
-    }
-    return gt_error_set(error,
-                        "counts stand for more than %llu tasks, counters, waits, signals, reads and writes in all; "
-                        "use smaller counts, or write the tasks one by one",
-                        (unsigned long long)most);
-}
-
 /* `value`: how many without a name, that begin at 0. */
 static int add_counters(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, const struct gt_json_token *value,
                         struct gt_error *error)
