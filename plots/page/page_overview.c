@@ -56,6 +56,7 @@ static void write_finding(const struct gt_page *page, const struct gt_overview *
                           const struct gt_overview_finding *row)
 {
     char *gain = gt_overview_gain_text(row), *ask = gt_overview_ask_text(page->view->subject->run, overview, row);
+    char *help = gt_overview_help_text(row);
     FILE *out = page->out;
 
     fputs("<li>", out);
@@ -65,9 +66,9 @@ static void write_finding(const struct gt_page *page, const struct gt_overview *
         write_sentence(out, gain);
         fputs("</strong>", out);
     }
-    if (row->finding->help[0] != '\0') {
+    if (help != NULL) {
         fputs(" <span class=\"help\">", out);
-        write_sentence(out, row->finding->help);
+        write_sentence(out, help);
         fputs("</span>", out);
     }
     if (ask != NULL) {
@@ -77,6 +78,7 @@ static void write_finding(const struct gt_page *page, const struct gt_overview *
     }
     fputs("</li>\n", out);
     free(gain);
+    free(help);
     free(ask);
 }
 

@@ -196,7 +196,7 @@ END
         jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 came last")' "$job.json"
     done
     jq -e '.findings[] | select(.finding == "straggler") | .what | test("meanwhile its GPU ran .*spin_kernel")' late-gpu.json
-    jq -e '.findings[] | select(.finding == "straggler") | .what | test("held up by host-work")' late-host.json
+    jq -e '.findings[] | select(.finding == "straggler") | .what | test("cause: host-work")' late-host.json
     "$GRIDTIDE" report -q late-gpu.db -o page
     grep -q 'Collectives, GPU by GPU' page/index.html
     grep -q 'Ranks over time' page/index.html

@@ -162,7 +162,7 @@ measured_words() {
     asked=$(grep -o 'gridtide whatif [^<]* --change graph' out/index.html | sed "s/&#39;/'/g; s/&amp;/\&/g; s/^gridtide//" | head -n 1)
     [ -n "$asked" ]
     eval "'$GRIDTIDE' $asked" > /dev/null
-    for command in 'explain run.db' 'export perfetto run.db -o OUT.pftrace'; do
+    for command in 'explain run.db --full' 'export perfetto run.db -o OUT.pftrace'; do
         grep -q "<code>gridtide $command</code>" out/index.html
     done
     "$GRIDTIDE" export perfetto run.db -o OUT.pftrace

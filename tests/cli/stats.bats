@@ -43,7 +43,7 @@ stats() {
     stats --format json
     [ "$status" -eq 0 ]
     [ "$(jq -c keys_unsorted <<< "$output")" = \
-        '["summary","breakdown","breakdown_steps","host_while_idle","streams","kernels","steps","operators","launch_tree","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
+        '["summary","breakdown","breakdown_ranks","breakdown_steps","host_while_idle","streams","kernels","steps","operators","launch_tree","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
     jq -e '.summary | .makespan_us == 41 and .kernel_copy_overlap_us == 2' <<< "$output"
     jq -e '.summary.makespan_us as $all | .streams | length == 3 and all(
         .busy_us + .idle_before_us + .idle_after_us + .idle_host_us + .idle_stream_us + .idle_event_us +

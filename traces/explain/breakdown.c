@@ -29,6 +29,17 @@ const char *const gt_time_kind_labels[GT_TIME_KINDS] = {
     [GT_TIME_IDLE] = "idle",
 };
 
+const char *const gt_time_kind_bounds[GT_TIME_KINDS] = {
+    [GT_TIME_COMPUTATION] = "GPU computation",
+    [GT_TIME_COMMUNICATION] = "communication",
+    [GT_TIME_COPIES] = "copies",
+    [GT_TIME_LAUNCH] = "launch overhead",
+    [GT_TIME_DATA_LOADING] = "data loading",
+    [GT_TIME_HOST] = "host code",
+    [GT_TIME_SYNCHRONISATION] = "synchronisation",
+    [GT_TIME_IDLE] = "gaps between operations",
+};
+
 bool gt_is_collective_kernel(const struct gt_loaded_kernel *kernel)
 {
     return kernel->shape.collective.kind != GT_COLLECTIVE_NONE || strncmp(kernel->name, "nccl", 4) == 0;
@@ -123,6 +134,12 @@ static void end_gap(const struct gap *gap)
     waits->range = gt_host_range_name(t, gap->range);
 }
 
+/* Does the host copy first, before the GPU does? */
+static bool is_staged(const struct gt_loaded_op *op)
+{
+    return op->kind == GT_OP_COPY && op->memory == GT_MEMORY_PAGEABLE;
+}
+
 /* Nothing runs until the operation starts. */
 static void gap_before(struct gt_lane *lane, uint32_t op, gt_time_ps from_ps)
 {
@@ -137,7 +154,7 @@ static void gap_before(struct gt_lane *lane, uint32_t op, gt_time_ps from_ps)
     }
     asked_ps = asked_ps < from_ps ? from_ps : asked_ps > to_ps ? to_ps : asked_ps;
     host_gap(&gap, call->thread, from_ps, asked_ps);
-    gap.ps += gt_lane_add(lane, GT_TIME_LAUNCH, asked_ps, to_ps, NULL);
+    gap.ps += gt_lane_add(lane, is_staged(&t->ops[op]) ? GT_TIME_COPIES : GT_TIME_LAUNCH, asked_ps, to_ps, NULL);
     end_gap(&gap);
 }
 

@@ -7,7 +7,8 @@
  * else the GPU is idle until its next operation starts.  Where the call that asks for that operation
  *   idle             had returned before the GPU became idle: dependencies and gaps between operations
  * or else, from the start of that call on, the time is
- *   launch           asking for work: calls that launch, copy, record or wait for events, until the operation starts
+ *   launch           asking for work: calls that launch, copy, record or wait for events, until the operation starts;
+ *                    where that is a copy of pageable memory, which the host stages, it counts as copies
  * and before that call it is what the thread that makes it was doing (host_time.h):
  *   data_loading     it was in a range that loads data (traces/names/data_loader.h)
  *   synchronisation  it was in a call that waits for the GPU, which had ended: the way back
@@ -16,8 +17,8 @@
  * Behind the last operation of all it is what the thread of the last call was doing.
  *
  * A step is a range that says so (ProfilerStep#3), from its start on the host to the next one's or its own end; the last
- * one lasts until its operations have ended.  A process without steps has one, all of the run, unless another process has
- * steps on the same GPU: then its operations fall into those.
+ * one lasts until its operations have ended.  A process without steps has one, all of the run, unless more is known of
+ * another process on the same GPU (steps, ranges): then its operations fall into that one's.
  */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H
 #define GRIDTIDE_TRACES_EXPLAIN_BREAKDOWN_H
@@ -37,6 +38,7 @@ enum gt_time_kind {
 };
 extern const char *const gt_time_kind_names[GT_TIME_KINDS];  /* "computation", ...: keys */
 extern const char *const gt_time_kind_labels[GT_TIME_KINDS]; /* "data loading": for people */
+extern const char *const gt_time_kind_bounds[GT_TIME_KINDS]; /* "GPU computation": what a step is bound by */
 
 /* One step of a process on a GPU; the kinds add up to its time. */
 struct gt_breakdown_step {

@@ -30,14 +30,18 @@ static struct gt_lane *lane_of(const struct gt_loaded_run *t, uint32_t op, struc
     return &(*lanes)[i];
 }
 
-static bool has_steps(const struct gt_lane *lane)
+/* What is known of a lane's process, most last: nothing but calls, ranges, steps. */
+enum known { KNOWN_CALLS, KNOWN_RANGES, KNOWN_STEPS };
+
+static enum known what_is_known(const struct gt_lane *lane)
 {
     const struct gt_loaded_run *t = lane->run;
+    enum known known = KNOWN_CALLS;
 
-    for (uint32_t i = 0; i < t->range_count; i++)
-        if (t->ranges[i].step && t->ranges[i].thread != GT_NONE && t->processes[t->ranges[i].thread] == lane->process)
-            return true;
-    return false;
+    for (uint32_t i = 0; i < t->range_count && known != KNOWN_STEPS; i++)
+        if (t->ranges[i].thread != GT_NONE && t->processes[t->ranges[i].thread] == lane->process)
+            known = t->ranges[i].step ? KNOWN_STEPS : KNOWN_RANGES;
+    return known;
 }
 
 static int by_op_start(const void *a, const void *b, void *user)
@@ -60,29 +64,38 @@ static void join(struct gt_lane *to, struct gt_lane *from)
     qsort_r(to->ops, to->op_count, sizeof *to->ops, by_op_start, to->run->ops);
 }
 
-/* What a process without steps has on the GPU of one with steps falls into those: operations whose call was not recorded
- * are of a process of their own. */
+/* The lane of the same GPU of whose process most is known. */
+static size_t best_lane(const struct gt_lane *lanes, const enum known *known, size_t count, size_t lane)
+{
+    size_t best = lane;
+
+    for (size_t i = 0; i < count; i++)
+        if (lanes[i].gpu == lanes[lane].gpu && known[i] > known[best])
+            best = i;
+    return best;
+}
+
+/* Operations whose call was not recorded are of a process of their own, of which nothing else is known: they fall into the
+ * steps, or the run, of the process that has their GPU. */
 static size_t join_lanes(struct gt_lane *lanes, size_t count)
 {
     size_t kept = 0;
-    bool *steps = gt_calloc(count + 1, sizeof *steps);
+    enum known *known = gt_calloc(count + 1, sizeof *known);
 
     for (size_t i = 0; i < count; i++)
-        steps[i] = has_steps(&lanes[i]);
+        known[i] = what_is_known(&lanes[i]);
     for (size_t i = 0; i < count; i++) {
-        size_t other = 0;
+        size_t best = best_lane(lanes, known, count, i);
 
-        while (other < count && (!steps[other] || lanes[other].gpu != lanes[i].gpu))
-            other++;
-        if (!steps[i] && other < count) {
-            join(&lanes[other], &lanes[i]);
+        if (best != i) {
+            join(&lanes[best], &lanes[i]);
             lanes[i].op_count = 0;
         }
     }
+    free(known);
     for (size_t i = 0; i < count; i++)
         if (lanes[i].op_count > 0)
             lanes[kept++] = lanes[i];
-    free(steps);
     return kept;
 }
 

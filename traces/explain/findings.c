@@ -196,14 +196,17 @@ static void find_copies(struct gt_finding_list *f)
     size_t count;
     struct gt_bare_copies *copies = gt_bare_copies(f->t, &count);
 
-    for (size_t i = 0; i < count; i++)
-        snprintf(
-            gt_finding_add(f, "copies", copies[i].bare_ps, gt_copy_why_helps[copies[i].why], changes[copies[i].why])
-                ->text,
-            sizeof f->rows->text, "%" PRIu64 " copies %s of %s memory ran %s while no kernel did (%s)",
-            copies[i].times, gt_direction_names[copies[i].direction],
-            copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
-            gt_time_said((double)copies[i].bare_ps).s, gt_copy_why_names[copies[i].why]);
+    for (size_t i = 0; i < count; i++) {
+        struct gt_finding *finding =
+            gt_finding_add(f, "copies", copies[i].bare_ps, gt_copy_why_helps[copies[i].why], changes[copies[i].why]);
+
+        finding->time_kind = GT_TIME_COPIES;
+        snprintf(finding->text, sizeof finding->text,
+                 "%" PRIu64 " copies %s of %s memory ran %s while no kernel did (%s)", copies[i].times,
+                 gt_direction_names[copies[i].direction],
+                 copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
+                 gt_time_said((double)copies[i].bare_ps).s, gt_copy_why_names[copies[i].why]);
+    }
     free(copies);
 }
 
@@ -283,6 +286,7 @@ static void find_tasks(struct gt_finding_list *f, const struct gt_stats_task_ker
     for (size_t i = 0; i < count; i++) {
         gt_kernel_index kernel = gt_task_bound_kernel(f->t, &tasks[i]);
         struct gt_task_bound bound;
+        struct gt_finding *finding;
         size_t before = 0;
 
         while (before < i && gt_task_bound_kernel(f->t, &tasks[before]) != kernel)
@@ -290,8 +294,9 @@ static void find_tasks(struct gt_finding_list *f, const struct gt_stats_task_ker
         if (before < i || kernel == GT_NONE)
             continue;
         gt_task_bound_find(f->t, tasks, count, kernel, &bound);
-        snprintf(gt_finding_add(f, "tasks", bound.about_ps, bound.help, bound.change)->text, sizeof f->rows->text,
-                 "%s", bound.text);
+        finding = gt_finding_add(f, "tasks", bound.about_ps, bound.help, bound.change);
+        finding->time_kind = GT_TIME_COMPUTATION;
+        snprintf(finding->text, sizeof finding->text, "%s", bound.text);
     }
 }
 
@@ -312,6 +317,7 @@ static void find_straggler(struct gt_finding_list *f)
     size_t count;
     struct gt_rank_waits *ranks = gt_rank_waits(f->t, &count);
     const struct gt_rank_waits *late = NULL;
+    struct gt_finding *finding;
     char place[160], busy[160], longest[64], ran[120] = "nothing";
 
     for (size_t i = 0; i < count; i++)
@@ -323,12 +329,12 @@ static void find_straggler(struct gt_finding_list *f)
             snprintf(ran, sizeof ran, "%.80s for %s", busy, gt_time_said((double)late->busy_ps).s);
         }
         say_longest(late, longest, sizeof longest);
-        snprintf(gt_finding_add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why],
-                                gt_why_changes[late->hold.why])
-                     ->text,
-                 sizeof f->rows->text,
+        finding = gt_finding_add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why],
+                                 gt_why_changes[late->hold.why]);
+        finding->time_kind = GT_TIME_COMMUNICATION;
+        snprintf(finding->text, sizeof finding->text,
                  "GPU %u came last to %" PRIu64 " of %" PRIu64
-                 " collectives and kept the others %s; for longest, %s, with %.60s, held up by %s%s%.90s; "
+                 " collectives and kept the others %s; for longest, %s, with %.60s, cause: %s%s%.90s; "
                  "meanwhile its GPU ran %s",
                  late->gpu, late->last, late->collectives, gt_time_said((double)late->kept_ps).s, longest, place,
                  gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);

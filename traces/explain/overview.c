@@ -112,7 +112,7 @@ void gt_overview_find(const struct gt_loaded_run *run, const struct gt_stats_tas
     *overview = (struct gt_overview){ .asked = predictor->predict != NULL };
     gt_breakdown_find(run, &overview->breakdown);
     most = gt_breakdown_most(&overview->breakdown);
-    overview->bound_by = gt_time_kind_labels[most];
+    overview->bound_by = gt_time_kind_bounds[most];
     if (overview->breakdown.total_ps > 0)
         overview->bound_share = (double)overview->breakdown.ps[most] / (double)overview->breakdown.total_ps;
     overview->all = gt_findings(run, &overview->breakdown, tasks, task_count, &overview->all_count);
@@ -165,20 +165,35 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding)
     return text;
 }
 
-char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
+char *gt_overview_help_text(const struct gt_overview_finding *row)
 {
-    char *word, *text;
+    const struct gt_finding *finding = row->finding;
 
-    if (finding->change == NULL)
+    if (finding->help[0] == '\0')
         return NULL;
-    word = run->asked[0] != '\0' ? gt_shell_word(run->asked) : gt_strdup("TRACE");
-    text = gt_format("gridtide whatif %s --change %s", word, finding->change);
+    if (row->predicted || !isfinite(row->gain_pct))
+        return gt_strdup(finding->help);
+    return gt_format("%s (--change %s alone: predicted less than 1%%)", finding->help, finding->change);
+}
+
+static char *ask_text(const struct gt_loaded_run *run, const char *change)
+{
+    char *word = run->asked[0] != '\0' ? gt_shell_word(run->asked) : gt_strdup("TRACE");
+    char *text = gt_format("gridtide whatif %s --change %s", word, change);
+
     free(word);
     return text;
+}
+
+char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
+{
+    return finding->change == NULL ? NULL : ask_text(run, finding->change);
 }
 
 char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,
                            const struct gt_overview_finding *finding)
 {
-    return finding->predicted || !overview->asked ? gt_finding_ask_text(run, finding->finding) : NULL;
+    if (finding->predicted)
+        return ask_text(run, finding->prediction.change);
+    return overview->asked ? NULL : gt_finding_ask_text(run, finding->finding);
 }

@@ -7,17 +7,18 @@
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
 
-enum { GT_OVERVIEW_FINDINGS = 3, GT_TRUST_BYTES = 40 };
+enum { GT_OVERVIEW_FINDINGS = 3, GT_TRUST_BYTES = 40, GT_CHANGE_BYTES = 64 };
 
 /* What a change of the what-if engine would give, in microseconds: of a step, or of the run from first call to last end. */
 struct gt_prediction {
     double baseline_us, predicted_us;
     double low_us, high_us; /* the interval of predicted_us; NAN: none */
     char trust[GT_TRUST_BYTES];
+    char change[GT_CHANGE_BYTES]; /* the form of the change that gains most: "graph=step" */
     bool of_step;
     bool profiler_removed; /* from both: what a profiler's recording cost */
 };
-/* Ask for a change ("pinned").  1: *prediction is filled; 0: it is not known, or the trace refuses the change. */
+/* Ask for a change ("pinned"), in all forms of its kind that are worth trying.  1: *prediction is filled; 0: it is not known, or the trace refuses the change. */
 typedef int gt_predict_fn(void *user, const char *change, struct gt_prediction *prediction);
 
 /* Who predicts. */
@@ -36,7 +37,7 @@ struct gt_overview_finding {
 
 struct gt_overview {
     struct gt_breakdown breakdown;
-    const char *bound_by; /* "data loading", "computation", ... */
+    const char *bound_by; /* "data loading", "GPU computation", ... */
     double bound_share;   /* of the steps */
     struct gt_overview_finding findings[GT_OVERVIEW_FINDINGS];
     size_t count;
@@ -57,6 +58,8 @@ void gt_overview_free(struct gt_overview *overview);
 char *gt_overview_steps_text(const struct gt_overview *overview);
 /* "predicted: 4.1% shorter, 14.5 s -> 13.9 s (13.8 s to 14.0 s) a step; trust medium" (malloced); NULL: nothing was. */
 char *gt_overview_gain_text(const struct gt_overview_finding *finding);
+/* What may help (malloced): with "(--change graph alone: less than 1%)" where that was asked; NULL: nothing known. */
+char *gt_overview_help_text(const struct gt_overview_finding *finding);
 /* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask. */
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
 /* The same where it is worth asking: its change gains something, or nobody has asked yet. */

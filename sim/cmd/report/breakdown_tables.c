@@ -98,6 +98,53 @@ struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, 
     return format == GT_FORMAT_TABLE ? steps_for_people(breakdown, most) : steps_for_programs(breakdown);
 }
 
+/* The counted steps from `first` on that are of the same process and GPU, added up into *sum; returns how many steps there
+ * are, counted or not. */
+static size_t sum_rank(const struct gt_breakdown *breakdown, size_t first, struct gt_breakdown_step *sum,
+                       uint64_t *counted)
+{
+    const struct gt_breakdown_step *steps = breakdown->steps;
+    size_t i = first;
+
+    *sum = (struct gt_breakdown_step){ .process = steps[first].process, .gpu = steps[first].gpu };
+    *counted = 0;
+    for (; i < breakdown->step_count && steps[i].process == sum->process && steps[i].gpu == sum->gpu; i++) {
+        if (!steps[i].counted)
+            continue;
+        ++*counted;
+        sum->to_ps += steps[i].to_ps - steps[i].from_ps;
+        for (enum gt_time_kind kind = 0; kind < GT_TIME_KINDS; kind++)
+            sum->ps[kind] += steps[i].ps[kind];
+    }
+    return i - first;
+}
+
+struct gt_table *gt_breakdown_ranks_table(const struct gt_breakdown *breakdown)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "process", GT_COLUMN_NUMBER }, { "gpu", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
+        { "step_us", GT_COLUMN_TIME }, { "computation_us", GT_COLUMN_TIME }, { "communication_us", GT_COLUMN_TIME },
+        { "copies_us", GT_COLUMN_TIME }, { "launch_us", GT_COLUMN_TIME }, { "data_loading_us", GT_COLUMN_TIME },
+        { "host_us", GT_COLUMN_TIME }, { "synchronisation_us", GT_COLUMN_TIME }, { "idle_us", GT_COLUMN_TIME },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("breakdown_ranks", columns, sizeof columns / sizeof columns[0]);
+    struct gt_breakdown_step sum;
+    uint64_t counted;
+
+    for (size_t i = 0; i < breakdown->step_count;) {
+        i += sum_rank(breakdown, i, &sum, &counted);
+        gt_table_integer(table, (int64_t)sum.process);
+        gt_table_integer(table, sum.gpu);
+        gt_table_integer(table, (int64_t)counted);
+        gt_table_real(table, (double)sum.to_ps / (double)counted / 1e6, 3);
+        for (enum gt_time_kind kind = 0; kind < GT_TIME_KINDS; kind++)
+            gt_table_real(table, (double)sum.ps[kind] / (double)counted / 1e6, 3);
+    }
+    return table;
+}
+
 struct gt_table *gt_breakdown_hosts_table(const struct gt_breakdown *breakdown, size_t most)
 {
     static const struct gt_column columns[] = {
@@ -190,6 +237,8 @@ int gt_breakdown_tables(const struct gt_loaded_run *run, enum gt_format format, 
 
     gt_breakdown_find(run, &breakdown);
     tables[count++] = gt_breakdown_table(&breakdown);
+    if (!people || breakdown.lane_count > 1)
+        tables[count++] = gt_breakdown_ranks_table(&breakdown);
     if (!people || breakdown.step_count > 1)
         tables[count++] = gt_breakdown_steps_table(&breakdown, format, most_names);
     if (!people || breakdown.host_count > 0)

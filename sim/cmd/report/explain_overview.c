@@ -40,12 +40,14 @@ static void print_finding(FILE *out, const struct gt_loaded_run *run, const stru
 {
     const struct gt_overview_finding *row = &overview->findings[i];
     char *gain = gt_overview_gain_text(row), *ask = gt_overview_ask_text(run, overview, row);
+    char *help = gt_overview_help_text(row);
 
     put(out, 0, gt_format("%zu. %s: %s", i + 1, row->finding->kind, row->finding->text));
     if (gain != NULL)
         put(out, INDENT, gain);
-    else if (row->finding->help[0] != '\0')
-        put(out, INDENT, gt_strdup(row->finding->help));
+    else if (help != NULL)
+        put(out, INDENT, gt_strdup(help));
+    free(help);
     if (ask != NULL)
         put(out, INDENT, ask);
 }

@@ -279,6 +279,8 @@ static size_t breakdown_tables(const struct gt_loaded_run *t, const struct gt_br
     size_t count = 0;
 
     tables[count++] = gt_breakdown_table(breakdown);
+    if (breakdown->lane_count > 1 || request->format != GT_FORMAT_TABLE)
+        tables[count++] = gt_breakdown_ranks_table(breakdown);
     tables[count++] = gt_breakdown_steps_table(breakdown, request->format, request->top);
     tables[count++] = gt_breakdown_hosts_table(breakdown, request->top);
     gt_launch_tree_find(t, &tree);

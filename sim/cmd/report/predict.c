@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/input/inquiry.h"
+#include "sim/cmd/print/progress.h"
 #include "traces/store/answers.h"
 #include "traces/store/run_rows.h"
 
@@ -63,27 +64,55 @@ static void take(const struct gt_whatif *whatif, const struct gt_answer *answer,
     snprintf(prediction->trust, sizeof prediction->trust, "%s", gt_scenario_trust_text(&answer->scenario));
 }
 
+/* The answer to one form of a change, where it is known and better than what is there (`found`). */
+static int try_change(struct gt_predicting *p, const struct gt_change *change, bool found,
+                      struct gt_prediction *prediction)
+{
+    struct gt_prediction one = *prediction;
+    struct gt_progress progress;
+    const struct gt_probe probe = { .user = &progress, .progress = gt_progress_probe };
+    struct gt_answer answer;
+    struct gt_error refused;
+    int known = 0;
+
+    gt_progress_begin(&progress, "simulating a recommended change", false);
+    if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0) {
+        take(&p->whatif, &answer, &one);
+        snprintf(one.change, sizeof one.change, "%s", change->spec);
+        known = !found || one.predicted_us < prediction->predicted_us;
+    }
+    gt_progress_end(&progress);
+    if (known)
+        *prediction = one;
+    gt_answer_free(&answer);
+    return known || found;
+}
+
+static void get_ready(struct gt_predicting *p)
+{
+    struct gt_error error;
+
+    if (p->state != NOT_READ)
+        return;
+    p->state = read_trace(p, &error) == 0 ? READY : REFUSED;
+    if (p->state == REFUSED)
+        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.240s", error.text);
+}
+
 static int predict(void *user, const char *spec, struct gt_prediction *prediction)
 {
     struct gt_predicting *p = user;
     struct gt_change change;
-    struct gt_answer answer;
     struct gt_error error;
-    int known = 0;
+    int known;
 
-    if (p->state == NOT_READ && read_trace(p, &error) == 0)
-        p->state = READY;
-    if (p->state == NOT_READ) {
-        p->state = REFUSED;
-        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.240s", error.text);
-    }
+    get_ready(p);
     if (p->state == REFUSED || gt_change_parse(spec, &change, &error) != 0 || !applies(p, &change))
         return 0;
-    if (gt_whatif_answer(&p->whatif, &change, 1, NULL, &answer, &error) == 0) {
-        take(&p->whatif, &answer, prediction);
-        known = 1;
-    }
-    gt_answer_free(&answer);
+    known = try_change(p, &change, false, prediction);
+    for (size_t i = 0; i < p->tried_count; i++)
+        if (p->tried[i].kind == change.kind && strcmp(p->tried[i].spec, spec) != 0)
+            known = try_change(p, &p->tried[i], known, prediction);
     return known;
 }
 

@@ -6,7 +6,7 @@
 #include "traces/explain/loaded_run.h"
 #include "traces/stats/stats.h"
 
-enum { GT_STATS_TABLES_MAX = 20 };
+enum { GT_STATS_TABLES_MAX = 24 };
 
 /* `run`: the same run, or the same part of it.  Fill `tables` (room for GT_STATS_TABLES_MAX; the caller frees each) in the order they are
  * shown. People get the longest and the least of what is many, programs everything but the
