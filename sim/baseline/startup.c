@@ -54,6 +54,22 @@ static double host_ps(const struct gt_call *call)
     return (double)call->before_ps + (call->duration_ps != GT_TIME_NONE ? (double)call->duration_ps : 0);
 }
 
+/* A profiler sets itself up in what it records first: 2 ms before the first launch. */
+static double limit_first_gaps(struct gt_workload *w, gt_call_index first, gt_call_index behind, const struct limits *limits)
+{
+    double removed_ps = 0;
+
+    for (gt_call_index i = first; i < behind; i++) {
+        gt_time_ps before_ps = w->calls[i].before_ps;
+
+        w->calls[i].before_ps = w->calls[i].kept_ps + limited(before_ps - w->calls[i].kept_ps, limits->before_ps);
+        removed_ps += (double)(before_ps - w->calls[i].before_ps);
+        if (w->calls[i].ops > 0)
+            break;
+    }
+    return removed_ps;
+}
+
 bool gt_startup_remove(struct gt_workload *w, gt_call_index first, gt_call_index behind, double *removed_us)
 {
     struct limits limits = {
@@ -65,8 +81,7 @@ bool gt_startup_remove(struct gt_workload *w, gt_call_index first, gt_call_index
     bool cold;
 
     limits.other_ps = limits.other_ps > limits.submit_ps ? limits.other_ps : limits.submit_ps;
-    w->calls[first].before_ps =
-        w->calls[first].kept_ps + limited(w->calls[first].before_ps - w->calls[first].kept_ps, limits.before_ps);
+    *removed_us += limit_first_gaps(w, first, behind, &limits) / 1e6;
     for (gt_call_index i = first; i < behind; i++) {
         struct gt_call call = w->calls[i];
 
