@@ -217,6 +217,9 @@ static void build_edges(struct gt_machine *m)
         return;
     m->op_afters_left = gt_realloc(NULL, ops, sizeof *m->op_afters_left);
     memcpy(m->op_afters_left, m->replay.edges_in, ops * sizeof *m->op_afters_left);
+    for (gt_op_index i = 0; i < ops && m->replay.given_up != NULL; i++)
+        if (m->replay.given_up[i])
+            m->op_afters_left[i] -= gt_replay_inferred_count(&m->replay, m->workload, i);
 }
 
 static int find_policies(struct gt_machine *m, struct gt_error *error)

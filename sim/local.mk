@@ -8,7 +8,7 @@ sim_libsim_a_SOURCES = \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \
     sim/gpu/collective_move.c sim/gpu/collective_move.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
-    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/sorted.c sim/check/sorted.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
+    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
@@ -22,7 +22,7 @@ sim_libsim_a_SOURCES = \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
     sim/replay/alike_kernels.c sim/replay/alike_kernels.h sim/replay/alike_launches.c sim/replay/alike_launches.h \
-    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
+    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/chains.c sim/replay/chains.h sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/own_starts.c sim/replay/own_starts.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
     sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
@@ -35,7 +35,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/graph.c sim/stream/graph_executable.c sim/stream/graph_executable.h sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/links/calls.c sim/links/calls.h sim/links/gaps.c sim/links/gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/links/reads.c sim/links/reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
-    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
+    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
@@ -50,10 +50,10 @@ sim_libsim_a_SOURCES = \
     sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/pytorch_ranges.c sim/workload/pytorch_ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/baseline/fit_connections.c sim/baseline/fit_connections.h sim/baseline/fit_priority.c \
     sim/baseline/fit_priority.h sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
-    sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/stated.h sim/baseline/steps.c \
+    sim/baseline/kept_work.c sim/baseline/kept_work.h sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
     sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
     sim/changes/change_collective_sms.c sim/changes/change_ddp.c sim/changes/change_delay.c \
@@ -76,7 +76,7 @@ sim_libsim_a_SOURCES = \
     sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h sim/training/updates.c sim/training/updates.h \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \
+    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \
     sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().

@@ -25,6 +25,7 @@
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/operation.h"
+#include "sim/stream/stalled.h"
 #include "sim/stream/stream.h"
 #include "sim/stream/thread_lock.h"
 
@@ -217,8 +218,10 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
                                : first->start_ps + gt_replay_held_ps(&m->replay, thread->calls[0]),
                            GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
     }
-    if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
-        return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
+    do {
+        if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
+            return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
+    } while (gt_stalled_release(m));
     return check_finished(m, error);
 }
 
@@ -238,6 +241,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         .events = machine.engine.handled,
         .waits = machine.waits,
         .extrapolated = machine.extrapolated,
+        .dropped = gt_replay_dropped(&machine.replay, machine.workload) + machine.calls_released,
     };
     memcpy(summary->refused, machine.refused, sizeof summary->refused);
     memcpy(summary->fired, machine.fired, sizeof summary->fired);
@@ -274,6 +278,17 @@ static int replay(void *user, const struct gt_isolated *isolated, bool at_record
     machine.at_recorded = at_recorded;
     machine.replay = replaying->replay;
     return play(&machine, &summary, error);
+}
+
+/* The plan for another device than the recorded one; what the recorded run showed to be contradictory stays out. */
+static void make_anew(struct replaying *replaying, const struct gt_device *device)
+{
+    const struct gt_machine *setting = replaying->setting;
+    struct gt_replay recorded = replaying->replay;
+
+    gt_replay_make(&replaying->replay, setting->workload, setting->recorded, device, setting->options->learned);
+    gt_replay_give_up_as(&replaying->replay, &recorded, setting->workload);
+    gt_replay_free(&recorded);
 }
 
 typedef void gt_learner(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play,
@@ -335,10 +350,8 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     gt_isolated_learn(&isolated, workload, replay, &replaying);
     as_recorded = replaying.made && device == setting.recorded;
     setting.isolated = &isolated;
-    if (!as_recorded) {
-        gt_replay_free(&replaying.replay);
-        gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device, options->learned);
-    }
+    if (!as_recorded)
+        make_anew(&replaying, device);
     setting.host = options->host != NULL ? options->host : setting.workload;
     if (options->host != NULL)
         gt_replay_take_host(&replaying.replay, options->host);

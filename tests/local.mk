@@ -3,10 +3,10 @@
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
     tests/unit/program_match \
-    tests/unit/base \
+    tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
-    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_several tests/unit/check_wide tests/unit/schema \
-    tests/unit/cuda_api \
+    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_segments tests/unit/check_several tests/unit/check_wide tests/unit/schema \
+    tests/unit/contradictions tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
     tests/unit/program \
@@ -23,7 +23,7 @@ UNIT_TESTS = \
     tests/unit/demangle \
     tests/unit/golden \
     tests/unit/host_costs \
-    tests/unit/host_gaps \
+    tests/unit/host_gaps tests/unit/host_waits \
     tests/unit/export \
     tests/unit/device_file \
     tests/unit/device \
@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recording_cost \
+    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_graphs tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -73,7 +73,7 @@ CLI_TESTS = \
     tests/cli/files.bats \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
-    tests/cli/main.bats \
+    tests/cli/main.bats tests/cli/quiet.bats \
     tests/cli/completion.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \
@@ -138,17 +138,29 @@ UNIT_TESTS_BUILT = $(UNIT_TESTS)
 else
 UNIT_TESTS_BUILT =
 endif
+if HAVE_RECORDER
+if HAVE_CMOCKA
+UNIT_TESTS_BUILT += tests/unit/recorder_calls
+endif
+endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
     sim/cmd/print/table_print.c sim/cmd/print/terminal.c
-tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
-tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_graphs_SOURCES = tests/unit/recorded_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorder_calls_SOURCES = tests/unit/recorder_calls.c validate/record/activities.c validate/record/calls.c validate/record/control.c \
+    validate/record/functions.c validate/record/graphs.c validate/record/pieces.c validate/record/rows.c validate/record/streams.c \
+    validate/record/whole_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorder_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_contradictions_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_check_segments_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_wide_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_several_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
@@ -157,6 +169,7 @@ tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_whatif_changes_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_accumulated_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_capture_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_blocked_calls_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)

@@ -50,6 +50,7 @@ static enum gt_host_row row_of(const struct gt_workload *w, const struct gt_call
     return op->direction == GT_D2D ? GT_HOST_COPY_WITHIN : GT_HOST_COPY;
 }
 
+/* Calls that cost host.sync_call_us, which not all that wait do: cudaFree and polls cost something else. */
 static bool synchronises(const struct gt_call *call)
 {
     return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_DEVICE_SYNC;

@@ -273,6 +273,8 @@ static void shorten_before(struct removing *removing, gt_call_index index, doubl
     take_off(removing, &call->before_ps,
              goes_ps(removing, call->before_ps, part(removing->cost->operator_ps, ranges), 1 + ranges),
              part(call->before_ps, least_call_part));
+    if (call->kept_ps > call->before_ps)
+        call->kept_ps = call->before_ps;
 }
 
 /* `ranges`: that began or ended since the call before, by halves. */

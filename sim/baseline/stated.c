@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/baseline/kept_work.h"
 #include "sim/machine/durations.h"
 #include "sim/stream/call_times.h"
 #include "sim/warp/kernel_model.h"
@@ -230,6 +231,31 @@ static bool only_chains(const struct gt_workload *w, const struct gt_call *call,
     return true;
 }
 
+/* What was only inferred stands last, and goes where it was given up. */
+static void state_inferred(struct stating *stating, gt_op_index op)
+{
+    struct gt_workload *to = stating->to;
+    struct gt_op *o = &to->ops[op];
+    gt_op_index *afters = &to->afters[o->first_after], inferred;
+    uint32_t stated = 0;
+
+    o->inferred_afters = 0;
+    for (uint32_t i = 0; i < o->afters; i++) {
+        if (gt_replay_is_inferred(&stating->replay, stating->w, afters[i], op)) {
+            o->inferred_afters++;
+            continue;
+        }
+        inferred = afters[stated];
+        afters[stated++] = afters[i];
+        afters[i] = inferred;
+    }
+    if (stating->replay.given_up == NULL || !stating->replay.given_up[op])
+        return;
+    to->after_count -= o->inferred_afters;
+    o->afters -= o->inferred_afters;
+    o->inferred_afters = 0;
+}
+
 static void state_edges(struct stating *stating)
 {
     const struct gt_workload *w = stating->w;
@@ -251,6 +277,7 @@ static void state_edges(struct stating *stating)
             to->ops[op].afters = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
             for (uint32_t i = 0; i < to->ops[op].afters; i++)
                 to->afters[to->after_count++] = lists.before[lists.first[op] + i];
+            state_inferred(stating, op);
         }
     }
     free(lists.first);
@@ -273,11 +300,13 @@ void gt_state(struct gt_stated *stated, const struct gt_workload *workload, cons
     for (gt_op_index i = 0; i < workload->op_count; i++)
         state_op(&stating, i, options);
     state_edges(&stating);
+    gt_state_kept_work(stating.to, workload);
     state_kernels(&stating);
     *stated = (struct gt_stated){
         .workload = stating.to,
         .learned = stating.replay.learned,
         .inferred_waits = stating.replay.inferred_waits,
+        .dropped = gt_replay_dropped(&stating.replay, workload),
         .too_short = stating.isolated.too_short,
     };
     gt_replay_free(&stating.replay);

@@ -15,7 +15,8 @@ struct gt_stated {
         *workload;             /* calls, operations and kernels have the numbers that they have in the recorded one */
     struct gt_learned learned; /* constants that hold in place of the device's: gt_options.learned */
     uint64_t inferred_waits;   /* edges that only measured times show */
-    uint64_t too_short;        /* kernels whose recorded duration contention does not explain */
+    uint64_t dropped;   /* of these, and of graphs' chains: they contradict what is stated, and were given up */
+    uint64_t too_short; /* kernels whose recorded duration contention does not explain */
 };
 
 /* `workload` as recorded on `recorded` (a typed one stays as it is); kernels that are to last as options->modelled says

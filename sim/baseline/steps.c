@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/repeats.h"
+#include "sim/workload/host_waits.h"
 #include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
@@ -161,8 +161,32 @@ static bool about_as_long(const gt_call_index *behind, uint32_t count)
     return count >= 2 && are_alike(least, most);
 }
 
-/* From one step of the optimiser to the next is a step. */
-static bool mark_optimised(struct gt_workload *w)
+static const char repeated_calls[] = "repeated calls";
+
+/* `asked`: as many times, or once more; 0: any number of times. */
+static bool mark_repeated(struct gt_workload *w, uint32_t asked, struct gt_steps *steps)
+{
+    struct gt_repeats repeats;
+
+    if (!gt_repeats_find(&repeats, w))
+        return false;
+    if (asked > 0 && repeats.count != asked && repeats.count != asked + 1) {
+        free(repeats.first_call);
+        return false;
+    }
+    steps->rows = repeats.rows;
+    for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
+        steps->waited |= w->calls[i].thread == repeats.thread &&
+                         (gt_call_synchronises(&w->calls[i]) || gt_call_holds_host(w, &w->calls[i]));
+    for (uint32_t i = 0; i < repeats.count; i++)
+        mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
+             repeats.first_call[i + 1]);
+    free(repeats.first_call);
+    return true;
+}
+
+/* From one step of the optimiser to the next is a step; where the same calls come again as often, that says better where it begins. */
+static bool mark_optimised(struct gt_workload *w, struct gt_steps *steps)
 {
     gt_range_index ranges = w->range_count, first = next_optimiser(w, 0, GT_NONE);
     gt_call_index *behind = gt_calloc(ranges + 1ull, sizeof *behind);
@@ -173,35 +197,17 @@ static bool mark_optimised(struct gt_workload *w)
         if (w->ranges[i].behind_call > w->ranges[i].first_call && w->ranges[i].thread == w->ranges[first].thread)
             behind[count++] = w->ranges[i].behind_call;
     found = about_as_long(behind, count);
+    steps->by = GT_STEPS_OPTIMISED;
+    if (found && mark_repeated(w, count, steps)) {
+        steps->by = GT_STEPS_REPEATED;
+        free(behind);
+        return true;
+    }
     for (uint32_t i = 0; found && i < count; i++)
         if (i > 0 || are_alike(behind[0], behind[1] - behind[0]))
             mark(w, w->ranges[first].thread, w->ranges[first].name, i > 0 ? behind[i - 1] : 0, behind[i]);
     free(behind);
     return found;
-}
-
-static const char repeated_calls[] = "repeated calls";
-
-bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *step)
-{
-    return strcmp(gt_name_text(w, step->name), repeated_calls) == 0;
-}
-
-static bool mark_repeated(struct gt_workload *w, struct gt_steps *steps)
-{
-    struct gt_repeats repeats;
-
-    if (!gt_repeats_find(&repeats, w))
-        return false;
-    steps->rows = repeats.rows;
-    for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
-        steps->waited |= w->calls[i].thread == repeats.thread &&
-                         (w->calls[i].flags & GT_CALL_WAITS || gt_call_synchronises(&w->calls[i]));
-    for (uint32_t i = 0; i < repeats.count; i++)
-        mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
-             repeats.first_call[i + 1]);
-    free(repeats.first_call);
-    return true;
 }
 
 struct gt_steps gt_steps_find(struct gt_workload *w)
@@ -212,9 +218,9 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
         return steps;
     if (mark_annotated(w))
         steps.by = GT_STEPS_ANNOTATED;
-    else if (mark_optimised(w))
-        steps.by = GT_STEPS_OPTIMISED;
-    else if (mark_repeated(w, &steps))
+    else if (mark_optimised(w, &steps))
+        ;
+    else if (mark_repeated(w, 0, &steps))
         steps.by = GT_STEPS_REPEATED;
     else
         return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };

@@ -24,9 +24,6 @@ struct gt_steps {
  * them, ranges that do are added, behind the others. */
 struct gt_steps gt_steps_find(struct gt_workload *workload);
 
-/* Is the step one that only repetition tells of? */
-bool gt_step_is_repetition(const struct gt_workload *workload, const struct gt_range *step);
-
 /* How long a step takes once they follow each other: from one to the next in the middle, by what the host begins or by
  * what the GPU ends, whichever takes longer; so that neither what stands before and behind the steps counts, nor an odd
  * one.  Where fewer than two, or than `count`, have calls of their own, or they are mixed: all of the run, divided by `count`, and

@@ -84,7 +84,7 @@ static void repeat(struct dp *dp, uint32_t rank, gt_call_index index, gt_time_ps
         to->call = owner;
         to->first_after = first_after;
         to->first_access = first_access;
-        to->afters = to->accesses = 0;
+        to->afters = to->accesses = to->inferred_afters = 0;
         to->stream = stream;
     }
 }

@@ -1,5 +1,4 @@
 /* graph: what a thread launches between two waits, or in a step, is one launch of a graph instantiated before. */
-#include "sim/baseline/steps.h"
 #include "sim/changes/change.h"
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/graph_writer.h"
@@ -10,16 +9,15 @@
 
 static const char whole_steps[] = "step";
 
-/* By call the step that it is in, from 1; 0: in none.  A row of calls that comes again may as well be a loop within what
- * the user calls a step: it divides only where steps are asked for. */
-static uint32_t *steps_of(const struct gt_workload *w, bool repetitions)
+/* By call the step that it is in, from 1; 0: in none. */
+static uint32_t *steps_of(const struct gt_workload *w)
 {
     uint32_t *step_of = gt_calloc(w->call_count + 1ull, sizeof *step_of);
 
     for (uint32_t i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
 
-        if (range->kind != GT_RANGE_STEP || (!repetitions && gt_step_is_repetition(w, range)))
+        if (range->kind != GT_RANGE_STEP)
             continue;
         for (gt_call_index call = range->first_call; call < range->behind_call; call++)
             if (step_of[call] == 0 && gt_range_has_call(w, range, call))
@@ -31,7 +29,7 @@ static uint32_t *steps_of(const struct gt_workload *w, bool repetitions)
 static void find(struct gt_captures *captures, const struct gt_workload *w, const char *argument)
 {
     bool whole = strcmp(argument, whole_steps) == 0;
-    uint32_t *step_of = steps_of(w, whole);
+    uint32_t *step_of = steps_of(w);
 
     gt_captures_find(captures, w, whole, step_of);
     free(step_of);

@@ -3,6 +3,7 @@
 #include "sim/changes/change.h"
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/rebuild.h"
+#include "sim/workload/host_waits.h"
 
 #include <stdlib.h>
 

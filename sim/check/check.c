@@ -99,7 +99,8 @@ static void find_allocs(struct checking *c)
             c->allocs[c->first_alloc[w->calls[i].buffer + 1]++] = i;
 }
 
-static void tell_race(struct checking *c, const struct gt_segment *segment, const struct gt_memory_touch *first,
+/* Bytes from `from` to before `to` of a memory. */
+static void tell_race(struct checking *c, uint64_t from, uint64_t to, const struct gt_memory_touch *first,
                       enum gt_race_kind kind)
 {
     gt_buffer_index buffer = c->access->buffer;
@@ -112,8 +113,8 @@ static void tell_race(struct checking *c, const struct gt_segment *segment, cons
         .second = c->op,
         .first_buffer = first->buffer,
         .buffer = buffer,
-        .from = segment->from > base ? segment->from - base : 0,
-        .to = segment->to == UINT64_MAX ? UINT64_MAX : segment->to - base,
+        .from = from > base ? from - base : 0,
+        .to = to == UINT64_MAX ? UINT64_MAX : to - base,
         .kind = (uint8_t)kind,
         .freed = freed_between(c, first),
     };
@@ -144,28 +145,31 @@ static void write_segment(void *user, struct gt_segment *segment)
         return;
     for (uint32_t i = 0; i < segment->read_count; i++)
         if (!ordered(c, &segment->reads[i]))
-            tell_race(c, segment, &segment->reads[i], GT_RACE_WRITE_AFTER_READ);
+            tell_race(c, segment->from, segment->to, &segment->reads[i], GT_RACE_WRITE_AFTER_READ);
     if (segment->read_count == 0 && segment->write.op != GT_NONE && !ordered(c, &segment->write))
-        tell_race(c, segment, &segment->write, GT_RACE_WRITE_AFTER_WRITE);
+        tell_race(c, segment->from, segment->to, &segment->write, GT_RACE_WRITE_AFTER_WRITE);
     segment->write = (struct gt_memory_touch){ c->op, c->access->buffer, c->access->possible };
-    gt_segment_clear_reads(segment);
+    segment->read_count = 0;
 }
 
-/* A later access that has no order to an earlier read has none to what came after that read either. */
-static void read_segment(void *user, struct gt_segment *segment)
+static void tell_read(void *user, const struct gt_memory_touch *write, uint64_t from, uint64_t to)
 {
-    struct checking *c = user;
-    uint32_t kept = 0;
+    tell_race(user, from, to, write, GT_RACE_READ_AFTER_WRITE);
+}
 
-    if (segment->write.op == c->op)
-        return; /* who reads and writes it, writes it */
-    if (segment->write.op != GT_NONE && !ordered(c, &segment->write))
-        tell_race(c, segment, &segment->write, GT_RACE_READ_AFTER_WRITE);
-    for (uint32_t i = 0; i < segment->read_count; i++)
-        if (!ordered(c, &segment->reads[i]))
-            segment->reads[kept++] = segment->reads[i];
-    segment->read_count = kept;
-    gt_segment_add_read(segment, (struct gt_memory_touch){ c->op, c->access->buffer, c->access->possible });
+static void read_range(struct checking *c, struct gt_memory_range range)
+{
+    struct gt_reading reading = { { c->op, c->access->buffer, c->access->possible }, c->line, tell_read, c };
+
+    gt_memory_read(c->memory, range, &reading);
+}
+
+static void write_range(struct checking *c, struct gt_memory_range range)
+{
+    c->segments = 0;
+    gt_memory_visit(c->memory, range, write_segment, c);
+    if (c->segments > 1)
+        gt_memory_merge(c->memory, range);
 }
 
 static void touch(struct checking *c, gt_op_index index, bool writes)
@@ -181,11 +185,11 @@ static void touch(struct checking *c, gt_op_index index, bool writes)
         c->access = access;
         if (c->watch != NULL && access->buffer != GT_NONE)
             gt_misuse_use(c->watch, index, access->buffer, c->line);
-        c->segments = 0;
         range = gt_memory_of_access(c->memory, op, access);
-        gt_memory_visit(c->memory, range, writes ? write_segment : read_segment, c);
-        if (writes && c->segments > 1)
-            gt_memory_merge(c->memory, range);
+        if (writes)
+            write_range(c, range);
+        else
+            read_range(c, range);
     }
 }
 
@@ -219,12 +223,13 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
     uint64_t unknown_waits = gt_order_unknown_waits(order);
     /* clang-format off */
     struct checking c = {
-        .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
+        .w = w, .races = races, .may = misuses == NULL && guesses == NULL,
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
         .places = none(w->op_count), .race_of = none(w->buffer_count), .freed = none(w->buffer_count),
     };
     /* clang-format on */
 
+    c.memory = gt_memory_new(w, c.stamps);
     find_allocs(&c);
     if (misuses != NULL)
         c.watch = gt_misuse_new(w, c.stamps, misuses);

@@ -5,12 +5,11 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-#include "sim/check/sorted.h"
 #include "sim/workload/processes.h"
 
 struct gt_memory_map {
     const struct gt_workload *w;
-    struct gt_sorted *spaces; /* their segments, which leave no gap, by where they begin */
+    struct gt_segments *spaces; /* their segments, which leave no gap, by where they begin */
     uint32_t space_count;
     uint32_t *space_of; /* by buffer */
     uint32_t *owner;    /* by buffer: the process that speaks of it first */
@@ -101,14 +100,14 @@ static uint64_t end_of(uint64_t from, uint64_t bytes)
     return bytes == 0 || bytes > UINT64_MAX - from ? UINT64_MAX : from + bytes;
 }
 
-static struct gt_segment *add_segment(struct gt_sorted *space, uint64_t from, uint64_t to)
+static struct gt_segment *add_segment(struct gt_segments *space, uint64_t from, uint64_t to)
 {
     struct gt_segment *segment = gt_calloc(1, sizeof *segment);
 
     *segment = (struct gt_segment){
         .from = from, .to = to, .write = { .op = GT_NONE, .buffer = GT_NONE }, .freed = GT_NONE
     };
-    gt_sorted_add(space, from, segment);
+    gt_segments_add(space, segment);
     return segment;
 }
 
@@ -139,7 +138,7 @@ static void find_spaces(struct gt_memory_map *map)
     }
 }
 
-struct gt_memory_map *gt_memory_new(const struct gt_workload *w)
+struct gt_memory_map *gt_memory_new(const struct gt_workload *w, const struct gt_stamp *stamps)
 {
     struct gt_memory_map *map = gt_calloc(1, sizeof *map);
 
@@ -153,23 +152,17 @@ struct gt_memory_map *gt_memory_new(const struct gt_workload *w)
     map->unknown = map->space_count;
     map->space_count += w->thread_count;
     map->spaces = gt_calloc(map->space_count, sizeof *map->spaces);
-    for (uint32_t i = 0; i < map->space_count; i++)
+    for (uint32_t i = 0; i < map->space_count; i++) {
+        map->spaces[i].stamps = stamps;
         add_segment(&map->spaces[i], 0, UINT64_MAX);
+    }
     return map;
-}
-
-static void free_segment(void *node)
-{
-    struct gt_segment *segment = node;
-
-    free(segment->reads);
-    free(segment);
 }
 
 void gt_memory_end(struct gt_memory_map *map)
 {
     for (uint32_t i = 0; i < map->space_count; i++)
-        gt_sorted_end(&map->spaces[i], free_segment);
+        gt_segments_end(&map->spaces[i]);
     free(map->spaces);
     free(map->space_of);
     free(map->order);
@@ -258,9 +251,9 @@ struct gt_memory_range gt_memory_of_buffer(const struct gt_memory_map *map, gt_b
 }
 
 /* A segment begins at that byte, which is not the last of the space. */
-static struct gt_segment *cut(struct gt_sorted *space, uint64_t byte)
+static struct gt_segment *cut(struct gt_segments *space, uint64_t byte)
 {
-    struct gt_segment *left = gt_sorted_find(space, byte), *right;
+    struct gt_segment *left = gt_segments_find(space, byte), *right;
     uint64_t to = left->to;
 
     if (left->from == byte)
@@ -277,7 +270,7 @@ static struct gt_segment *cut(struct gt_sorted *space, uint64_t byte)
 void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
                      void (*visit)(void *user, struct gt_segment *segment), void *user)
 {
-    struct gt_sorted *space = &map->spaces[range.space];
+    struct gt_segments *space = &map->spaces[range.space];
     struct gt_segment *segment = cut(space, range.from);
 
     if (range.to < segment->to)
@@ -287,35 +280,34 @@ void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
         if (segment->to >= range.to)
             return;
         if (segment->to < range.to) {
-            segment = gt_sorted_find(space, segment->to);
+            segment = gt_segments_find(space, segment->to);
             if (segment->to > range.to)
                 cut(space, range.to);
         }
     }
 }
 
+void gt_memory_read(struct gt_memory_map *map, struct gt_memory_range range, const struct gt_reading *reading)
+{
+    struct gt_segments *space = &map->spaces[range.space];
+
+    if (!gt_segments_begin_at(space, range.from))
+        cut(space, range.from);
+    if (range.to < UINT64_MAX && !gt_segments_begin_at(space, range.to))
+        cut(space, range.to);
+    gt_segments_read(space, range.from, range.to, reading);
+}
+
 void gt_memory_merge(struct gt_memory_map *map, struct gt_memory_range range)
 {
-    struct gt_sorted *space = &map->spaces[range.space];
-    struct gt_segment *first = gt_sorted_find(space, range.from);
+    struct gt_segments *space = &map->spaces[range.space];
+    struct gt_segment *first = gt_segments_find(space, range.from);
 
     while (first->to < range.to) {
-        struct gt_segment *next = gt_sorted_find(space, first->to);
+        struct gt_segment *next = gt_segments_find(space, first->to);
         uint64_t to = next->to;
 
-        gt_sorted_remove(space, next->from);
-        free_segment(next);
+        gt_segments_remove(space, next->from);
         first->to = to;
     }
-}
-
-void gt_segment_clear_reads(struct gt_segment *segment)
-{
-    segment->read_count = 0;
-}
-
-void gt_segment_add_read(struct gt_segment *segment, struct gt_memory_touch touch)
-{
-    gt_array_grow(segment->reads, segment->read_count, segment->read_room);
-    segment->reads[segment->read_count++] = touch;
 }

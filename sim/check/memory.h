@@ -7,25 +7,12 @@
 #ifndef GRIDTIDE_SIM_CHECK_MEMORY_H
 #define GRIDTIDE_SIM_CHECK_MEMORY_H
 
-#include "sim/workload/workload.h"
-
-struct gt_memory_touch {
-    gt_op_index op; /* GT_NONE: nobody */
-    gt_buffer_index buffer;
-    bool possible; /* it may not be done */
-};
-
-struct gt_segment {
-    uint64_t from, to;             /* `to` is the first byte behind; UINT64_MAX: all there is */
-    struct gt_memory_touch write;  /* the last one */
-    struct gt_memory_touch *reads; /* since then */
-    uint32_t read_count, read_room;
-    gt_buffer_index freed; /* through which it was given back; GT_NONE: it was not, or is given out again */
-};
+#include "sim/check/segments.h"
 
 struct gt_memory_map;
 
-struct gt_memory_map *gt_memory_new(const struct gt_workload *workload);
+/* `stamps`: by operation, of those that gt_memory_read() was told of or that have written; NULL: nobody reads or writes. */
+struct gt_memory_map *gt_memory_new(const struct gt_workload *workload, const struct gt_stamp *stamps);
 void gt_memory_end(struct gt_memory_map *map);
 
 /* Bytes that a thing is about. */
@@ -41,10 +28,9 @@ struct gt_memory_range gt_memory_of_buffer(const struct gt_memory_map *map, gt_b
  * changed. */
 void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
                      void (*visit)(void *user, struct gt_segment *segment), void *user);
+/* Somebody reads the range, which is cut at its ends first. */
+void gt_memory_read(struct gt_memory_map *map, struct gt_memory_range range, const struct gt_reading *reading);
 /* The range has one history from here on: its segments become one, which is as the first of them. */
 void gt_memory_merge(struct gt_memory_map *map, struct gt_memory_range range);
-
-void gt_segment_clear_reads(struct gt_segment *segment);
-void gt_segment_add_read(struct gt_segment *segment, struct gt_memory_touch touch);
 
 #endif

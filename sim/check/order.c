@@ -3,32 +3,11 @@
 #include <string.h>
 
 #include "sim/check/order_parts.h"
+#include "sim/workload/host_waits.h"
 
 uint64_t gt_order_unknown_waits(const struct gt_order *order)
 {
     return order->unknown_waits;
-}
-
-/* Does the call return only when its operation has ended, by what CUDA promises (CUDA Runtime API, "API synchronization behavior")?
- * Synchronous forms belong to default streams; in another stream they are followed by a wait, as the trace says.  What is copied
- * in from pageable memory may be staged; what stays on GPUs, a memset of their memory too, has "no host-side synchronization"; from
- * host to host all is done on return, of the asynchronous form as well.  That cudaMemcpyAsync out to pageable memory waits was
- * promised up to CUDA 11, and is what drivers do. */
-static bool waits_for_end(const struct gt_workload *w, const struct gt_call *call, const struct gt_op *op)
-{
-    bool synchronous = call->flags & GT_CALL_SYNCHRONOUS;
-
-    bool moves = op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET;
-    bool by_default = w->streams[op->stream].flags & (GT_STREAM_LEGACY_DEFAULT | GT_STREAM_PER_THREAD_DEFAULT);
-
-    if (!moves || (synchronous && !by_default))
-        return synchronous;
-    if (op->kind == GT_OP_MEMSET)
-        return synchronous && (op->memory == GT_MEMORY_PINNED || op->memory == GT_MEMORY_MANAGED);
-    if (op->direction == GT_D2D || op->direction == GT_P2P ||
-        (op->direction == GT_H2D && op->memory == GT_MEMORY_PAGEABLE))
-        return false;
-    return synchronous || op->direction == GT_H2H || op->memory == GT_MEMORY_PAGEABLE;
 }
 
 static void submit(struct gt_order *order, gt_call_index index)
@@ -37,11 +16,15 @@ static void submit(struct gt_order *order, gt_call_index index)
 
     for (gt_op_index i = call->first_op; i < call->first_op + call->ops; i++) {
         const struct gt_op *op = &order->w->ops[i];
-        gt_step_index step = gt_order_ask(order, call->thread, op->stream, gt_order_op_kind(order, i), i);
+        enum gt_host_wait wait = gt_op_host_wait(order->w, call, op, GT_HOST_WAITS_PROMISED);
+        gt_step_index step;
 
+        if (wait == GT_HOST_WAIT_STREAM_THEN_STAGED)
+            gt_order_see_stream(order, call->thread, op->stream);
+        step = gt_order_ask(order, call->thread, op->stream, gt_order_op_kind(order, i), i);
         gt_order_hold_peer(order, op, step);
         gt_order_op(order, i, step);
-        if (waits_for_end(order->w, call, op))
+        if (wait == GT_HOST_WAIT_OPERATION)
             gt_order_see(order, call->thread, order->ended[i]);
     }
 }
@@ -126,45 +109,34 @@ static void forget_event(struct gt_order *order, gt_call_index index)
         order->events[event] = GT_NONE;
 }
 
-static void sync_stream(struct gt_order *order, gt_call_index index)
+/* The GPU whose memory is given back, where the process works there; else GT_NONE: any. */
+static gt_gpu_index freed_on(const struct gt_order *order, const struct gt_call *call)
 {
-    const struct gt_call *call = &order->w->calls[index];
+    gt_gpu_index gpu = order->w->buffers[call->buffer].gpu;
+    uint64_t process = order->w->threads[call->thread].process;
 
-    if (call->stream == GT_NONE)
-        see_unknown(order, call);
-    else
-        gt_order_see_stream(order, call->thread, call->stream);
+    for (uint32_t i = 0; i < order->context_count; i++)
+        if (order->contexts[i].gpu == gpu && order->contexts[i].process == process)
+            return gpu;
+    return GT_NONE;
 }
 
-static void sync_event(struct gt_order *order, gt_call_index index)
+void gt_order_synchronise(struct gt_order *order, gt_call_index index)
 {
     const struct gt_call *call = &order->w->calls[index];
 
-    if (call->event == GT_NONE)
-        see_unknown(order, call);
-    else
-        gt_order_see(order, call->thread, order->events[call->event]);
-}
-
-static void sync_device(struct gt_order *order, gt_call_index index)
-{
-    const struct gt_call *call = &order->w->calls[index];
-
-    gt_order_see_streams(order, call->thread,
-                         call->stream != GT_NONE ? order->streams[call->stream].context : GT_NONE, GT_NONE);
-}
-
-/* A poll that gives up may have seen nothing. */
-static void poll(struct gt_order *order, gt_call_index index)
-{
-    const struct gt_call *call = &order->w->calls[index];
-
-    if (call->most_pieces != 0)
-        return;
-    if (call->event != GT_NONE)
-        sync_event(order, index);
-    else
-        sync_stream(order, index);
+    switch (gt_call_host_wait(order->w, call, GT_HOST_WAITS_PROMISED)) {
+    case GT_HOST_WAIT_EVENT: gt_order_see(order, call->thread, order->events[call->event]); break;
+    case GT_HOST_WAIT_STREAM: gt_order_see(order, call->thread, gt_order_last(order, call->stream)); break;
+    case GT_HOST_WAIT_BLOCKING_STREAMS: gt_order_see_stream(order, call->thread, call->stream); break;
+    case GT_HOST_WAIT_GPU: gt_order_see_streams(order, call->thread, GT_NONE, freed_on(order, call)); break;
+    case GT_HOST_WAIT_CONTEXT:
+        gt_order_see_streams(order, call->thread, order->streams[call->stream].context, GT_NONE);
+        break;
+    case GT_HOST_WAIT_PROCESS: gt_order_see_streams(order, call->thread, GT_NONE, GT_NONE); break;
+    case GT_HOST_WAIT_UNKNOWN: see_unknown(order, call); break;
+    default: break;
+    }
 }
 
 static void other(struct gt_order *order, gt_call_index index)
@@ -183,15 +155,15 @@ void gt_order_call(struct gt_order *order, gt_call_index index)
         [GT_CALL_COPY] = submit,
         [GT_CALL_MEMSET] = submit,
         [GT_CALL_HOST_FUNCTION] = submit,
-        [GT_CALL_STREAM_SYNC] = sync_stream,
+        [GT_CALL_STREAM_SYNC] = gt_order_synchronise,
         [GT_CALL_EVENT_CREATE] = forget_event,
         [GT_CALL_EVENT_RECORD] = record_event,
         [GT_CALL_EVENT_WAIT] = wait_event,
-        [GT_CALL_EVENT_SYNC] = sync_event,
-        [GT_CALL_DEVICE_SYNC] = sync_device,
+        [GT_CALL_EVENT_SYNC] = gt_order_synchronise,
+        [GT_CALL_DEVICE_SYNC] = gt_order_synchronise,
         [GT_CALL_ALLOC] = gt_order_alloc,
         [GT_CALL_FREE] = gt_order_release,
-        [GT_CALL_POLL] = poll,
+        [GT_CALL_POLL] = gt_order_synchronise,
         [GT_CALL_RECORD_STREAM] = gt_order_record_stream,
         [GT_CALL_OTHER] = other,
     };

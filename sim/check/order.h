@@ -14,9 +14,8 @@
  *   what a stream is asked for behind a rank's part of a collective comes after what the parts of ranks that it gets
  *   something of came after (each rank of each; of a broadcast's root; a reduction's root of all; a message's receiver of
  *   its sender), in whatever order the trace has the ranks' calls;
- *   what a thread asks for comes after all that it has seen end: by a synchronisation of a stream, an event or a device,
- *   a poll until the end, a copy or memset that its call waits for (none that stays on GPUs), cudaFree for the GPU whose
- *   memory it was.  Queries order nothing: nobody knows what they said;
+ *   what a thread asks for comes after all that it has seen end, by what CUDA promises of the calls that wait
+ *   (sim/workload/host_waits.h).  Queries order nothing: nobody knows what they said;
  *   who is given memory comes after what it waits for since it was given back (GT_CALL_RECORD_STREAM).
  *
  * What one thread saw end, another thread does not know of, unless times were recorded: what a thread of the same process

@@ -3,6 +3,7 @@
 
 #include "sim/base/array.h"
 #include "sim/check/order_parts.h"
+#include "sim/workload/host_waits.h"
 
 void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step)
 {
@@ -11,11 +12,12 @@ void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index 
                        gt_steps_add(&order->steps, order->threads[thread].line, GT_STEP_PLAIN, GT_NONE));
 }
 
-/* The stream's, or where it is a context's legacy default stream those of all that take part in its rules. */
 void gt_order_see_stream(struct gt_order *order, gt_thread_index thread, gt_stream_index index)
 {
     gt_order_see(order, thread, gt_order_last(order, index));
-    for (uint32_t i = 0; i < order->w->stream_count && order->w->streams[index].flags & GT_STREAM_LEGACY_DEFAULT; i++)
+    if (gt_stream_host_wait(order->w, index) != GT_HOST_WAIT_BLOCKING_STREAMS)
+        return;
+    for (uint32_t i = 0; i < order->w->stream_count; i++)
         if (i != index && order->streams[i].used && order->streams[i].context == order->streams[index].context &&
             !(order->w->streams[i].flags & GT_STREAM_NON_BLOCKING))
             gt_order_see(order, thread, gt_order_last(order, i));

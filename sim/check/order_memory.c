@@ -38,7 +38,7 @@ struct gt_order_memory *gt_order_memory_new(const struct gt_workload *w)
 {
     struct gt_order_memory *memory = gt_calloc(1, sizeof *memory);
 
-    memory->map = frees(w) ? gt_memory_new(w) : NULL;
+    memory->map = frees(w) ? gt_memory_new(w, NULL) : NULL;
     memory->given = gt_calloc(w->buffer_count + 1ull, sizeof *memory->given);
     memory->buffer_count = w->buffer_count;
     return memory;
@@ -85,23 +85,13 @@ static void take_records(struct gt_order *order, gt_buffer_index buffer, struct 
     memory->record_count = kept;
 }
 
-/* cudaFree waits for the device: for that whose memory it is, where the process works there. */
-static gt_gpu_index waits_for_gpu(const struct gt_order *order, const struct gt_call *call)
+static gt_step_index add_free(struct gt_order *order, gt_call_index index)
 {
-    const struct gt_buffer *buffer = &order->w->buffers[call->buffer];
-    uint64_t process = order->w->threads[call->thread].process;
+    const struct gt_call *call = &order->w->calls[index];
 
-    for (uint32_t i = 0; i < order->context_count && buffer->memory == GT_MEMORY_DEVICE; i++)
-        if (order->contexts[i].gpu == buffer->gpu && order->contexts[i].process == process)
-            return buffer->gpu;
-    return GT_NONE;
-}
-
-static gt_step_index add_free(struct gt_order *order, const struct gt_call *call)
-{
     if (call->stream != GT_NONE)
         return gt_order_ask(order, call->thread, call->stream, GT_STEP_PLAIN, GT_NONE);
-    gt_order_see_streams(order, call->thread, GT_NONE, waits_for_gpu(order, call));
+    gt_order_synchronise(order, index);
     return gt_steps_add(&order->steps, order->threads[call->thread].line, GT_STEP_PLAIN, GT_NONE);
 }
 
@@ -116,16 +106,19 @@ void gt_order_release(struct gt_order *order, gt_call_index index)
     struct gt_order_memory *memory = order->memory;
     struct given *given = &memory->given[call->buffer];
     gt_buffer_index buffer = call->buffer;
+    struct gt_memory_range range;
     gt_step_index waits;
 
     free(given->recorded); /* all that it was of is given back anew */
-    *given = (struct given){ .step = add_free(order, call), .in_stream = call->stream != GT_NONE };
+    *given = (struct given){ .step = add_free(order, index), .in_stream = call->stream != GT_NONE };
     take_records(order, buffer, given);
     waits = gt_steps_add(&order->steps, GT_NONE, GT_STEP_GIVEN_BACK, index);
     gt_steps_order(&order->steps, given->step, waits);
     for (uint32_t i = 0; i < given->recorded_count; i++)
         gt_steps_order(&order->steps, given->recorded[i], waits);
-    gt_memory_visit(memory->map, gt_memory_of_buffer(memory->map, buffer), mark_given, &buffer);
+    range = gt_memory_of_buffer(memory->map, buffer);
+    gt_memory_visit(memory->map, range, mark_given, &buffer);
+    gt_memory_merge(memory->map, range);
 }
 
 /* An alloc that is looked at, and the frees in a stream's order that its own stream comes after. */
@@ -163,8 +156,12 @@ void gt_order_alloc(struct gt_order *order, gt_call_index index)
     struct getting getting = { .order = order, .call = call };
     gt_step_index step;
 
-    if (memory->map != NULL)
-        gt_memory_visit(memory->map, gt_memory_of_buffer(memory->map, call->buffer), get_segment, &getting);
+    if (memory->map != NULL) {
+        struct gt_memory_range range = gt_memory_of_buffer(memory->map, call->buffer);
+
+        gt_memory_visit(memory->map, range, get_segment, &getting);
+        gt_memory_merge(memory->map, range);
+    }
     if (call->stream != GT_NONE) {
         step = gt_order_ask(order, call->thread, call->stream, GT_STEP_PLAIN, GT_NONE);
         for (uint32_t i = 0; i < getting.count; i++)

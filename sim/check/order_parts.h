@@ -85,8 +85,8 @@ enum gt_step_kind gt_order_op_kind(const struct gt_order *order, gt_op_index op)
 
 /* order_host.c: what threads see end. */
 void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step);
-/* The thread sees all end that the stream was asked for; of a legacy default stream, as cudaStreamSynchronize() waits on an H200,
- * that all blocking streams of its context were asked for, too. */
+/* The thread sees all end that a synchronisation of the stream waits for: what it was asked for, and of a legacy default stream what
+ * all blocking streams of its context were. */
 void gt_order_see_stream(struct gt_order *order, gt_thread_index thread, gt_stream_index stream);
 /* All streams of the calling process; of one context, or one GPU, where that is not GT_NONE. */
 void gt_order_see_streams(struct gt_order *order, gt_thread_index thread, uint32_t context, gt_gpu_index gpu);
@@ -94,8 +94,9 @@ void gt_order_see_streams(struct gt_order *order, gt_thread_index thread, uint32
 void gt_order_see_returned(struct gt_order *order, const struct gt_call *call);
 void gt_order_tell_process(struct gt_order *order, const struct gt_call *call);
 
-/* order.c: the next call. */
+/* order.c: the next call.  What one that has no operations and is there to wait lets its thread see end. */
 void gt_order_call(struct gt_order *order, gt_call_index call);
+void gt_order_synchronise(struct gt_order *order, gt_call_index call);
 
 /* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
 gt_step_index gt_order_graph(struct gt_order *order, const struct gt_call *call, gt_stream_index stream);

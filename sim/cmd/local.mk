@@ -22,7 +22,7 @@ gridtide_SOURCES = \
     sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_path.c sim/cmd/report/stats_path.h \
     sim/cmd/report/stats_ranges.c sim/cmd/report/stats_ranges.h sim/cmd/report/stats_tables.c \
     sim/cmd/report/stats_tables.h sim/cmd/report/stats_tasks.c sim/cmd/report/stats_tasks.h \
-    sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_departure.c sim/cmd/run/run_parts.h \
+    sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_departure.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \
     sim/cmd/run/run_result.c sim/cmd/run/run_store.c sim/cmd/run/sweep.c sim/cmd/run/sweep_deal.c \
     sim/cmd/run/sweep_deal.h sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
     sim/cmd/run/sweep_pool.c sim/cmd/run/sweep_print.c sim/cmd/run/sweep_slurm.c sim/cmd/run/sweep_store.c \
@@ -30,8 +30,8 @@ gridtide_SOURCES = \
     sim/cmd/run/whatif_print.c sim/cmd/run/whatif_store.c \
     sim/cmd/trace/check.c sim/cmd/trace/check_misuses.c sim/cmd/trace/check_misuses.h sim/cmd/trace/check_texts.c \
     sim/cmd/trace/check_texts.h sim/cmd/trace/import.c sim/cmd/trace/record.c sim/cmd/trace/record_cost.c \
-    sim/cmd/trace/record_parts.h sim/cmd/trace/record_report.c sim/cmd/trace/record_run.c \
-    sim/cmd/trace/record_wait.c sim/cmd/trace/schedule.c
+    sim/cmd/trace/record_library.c sim/cmd/trace/record_parts.h sim/cmd/trace/record_report.c \
+    sim/cmd/trace/record_run.c sim/cmd/trace/record_wait.c sim/cmd/trace/schedule.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
 
 # Completion: both ask the program for its commands, options and values, so that they say what it has.

@@ -126,14 +126,11 @@ static uint64_t recorded_waves(struct gt_machine *m, gt_kernel_index kernel, con
     return m->recorded_waves[kernel];
 }
 
-/* More workers than this no task graph has. */
 static bool too_many_workers(struct gt_machine *m, const struct gt_op *op)
 {
-    static const uint64_t most = UINT64_C(1) << 24;
-
-    if (gt_kernel_blocks(&m->workload->kernels[op->kernel]) <= most)
+    if (gt_kernel_blocks(&m->workload->kernels[op->kernel]) <= GT_MOST_WORKERS)
         return false;
-    fail_kernel(m, op, "its grid has more than 2^24 blocks, too many to execute a task graph", "");
+    fail_kernel(m, op, "its grid has more than 2^20 blocks, too many to execute a task graph", "");
     return true;
 }
 

@@ -75,7 +75,7 @@ struct gt_machine {
     const struct gt_options *options;
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules; /* [gt_op_kind] */
-    struct gt_replay replay;           /* set before; its arrays are lent, and not changed by playing it */
+    struct gt_replay replay; /* set before; its arrays are lent, and but given_up not changed by playing it */
     /* host threads and streams */
     struct gt_thread_state *threads;
     gt_call_index *thread_calls;
@@ -144,6 +144,7 @@ struct gt_machine {
     /* how far it has come */
     double noise_run_factor; /* what the host's calls take in this run, of what is usual */
     uint64_t ended_ops, blocks, tasks, waits, extrapolated, progress_at;
+    uint64_t calls_released;       /* that would have waited for ever for what was only inferred */
     uint64_t refused[GT_REFUSALS]; /* launches by blocks */
     uint64_t fired[GT_RULES];      /* rules that acted, how often: rules.h */
     gt_time_ps end_ps;             /* the latest end so far */

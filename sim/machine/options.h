@@ -54,7 +54,8 @@ struct gt_summary {
     uint64_t tasks;                      /* of task graphs, likewise */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
-    uint64_t extrapolated;         /* collectives whose time is for more GPUs than the device file has measured */
+    uint64_t dropped;      /* inferred dependencies that contradict what is stated, so that they were given up */
+    uint64_t extrapolated; /* collectives whose time is for more GPUs than the device file has measured */
     uint64_t refused[GT_REFUSALS]; /* launches by blocks that failed: of these operations there are no records */
     uint64_t fired[GT_RULES];      /* how often each rule of the scheduler acted */
 };

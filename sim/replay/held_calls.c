@@ -7,6 +7,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/replay/contexts.h"
+#include "sim/workload/host_waits.h"
 
 /* The call that asked last, of those looked at so far. */
 struct turn {
@@ -78,16 +79,17 @@ static void walk_call(struct walk *walk, gt_call_index index)
 static bool covers(const struct walk *walk, const struct gt_call *sync, const struct gt_call *call)
 {
     const struct gt_workload *w = walk->w;
+    enum gt_host_wait wait = gt_call_host_wait(w, sync, GT_HOST_WAITS_PROMISED);
     gt_stream_index stream = gt_call_stream(w, call);
 
     if (w->threads[sync->thread].process != w->threads[call->thread].process)
         return false;
-    if (sync->kind == GT_CALL_STREAM_SYNC)
-        return sync->stream == stream;
-    return sync->stream == GT_NONE ? w->gpu_count <= 1 : walk->context[sync->stream] == walk->context[stream];
+    if (wait == GT_HOST_WAIT_PROCESS && w->gpu_count > 1) /* or for another GPU's */
+        return false;
+    return gt_host_wait_covers(w, sync, wait, stream);
 }
 
-/* Returned while operations of calls that had begun before had not ended: these were asked for later than it was. */
+/* A trace's lines need not be in the order of times.  Returned while operations of calls that had begun before had not ended: these were asked for later than it was. */
 static void hold_behind_sync(struct walk *walk, gt_call_index index, const gt_call_index *open)
 {
     const struct gt_workload *w = walk->w;
@@ -96,8 +98,8 @@ static void hold_behind_sync(struct walk *walk, gt_call_index index, const gt_ca
     for (gt_thread_index thread = 0; thread < w->thread_count; thread++) {
         const struct gt_call *call = open[thread] == GT_NONE ? NULL : &w->calls[open[thread]];
 
-        if (call == NULL || thread == sync->thread || gt_call_measured_end(call) <= sync->start_ps + 1 ||
-            !covers(walk, sync, call) ||
+        if (call == NULL || thread == sync->thread || call->start_ps > sync->start_ps ||
+            gt_call_measured_end(call) <= sync->start_ps + 1 || !covers(walk, sync, call) ||
             gt_op_measured_end(&w->ops[call->first_op + call->ops - 1]) <= gt_call_measured_end(sync))
             continue;
         walk->held_ps[open[thread]] = sync->start_ps + 1 - call->start_ps;
@@ -118,7 +120,7 @@ static void walk_syncs(struct walk *walk)
 
         if (gt_call_measured_end(call) == GT_TIME_NONE)
             continue;
-        if (call->kind == GT_CALL_DEVICE_SYNC || call->kind == GT_CALL_STREAM_SYNC)
+        if (gt_call_synchronises(call))
             hold_behind_sync(walk, i, open);
         open[call->thread] = asked(w, call) ? i : GT_NONE;
     }

@@ -220,7 +220,7 @@ static void survey_syncs(struct gt_survey *survey, const struct gt_workload *w, 
     for (uint32_t i = 0; i < w->call_count; i++) {
         gt_op_index op = blocking_op[i];
 
-        if (op != GT_NONE && w->calls[i].kind != GT_CALL_COPY)
+        if (op != GT_NONE && w->calls[i].ops == 0)
             sample(&survey->sync_return,
                    (int64_t)(gt_call_measured_end(&w->calls[i]) - gt_op_measured_end(&w->ops[op])));
     }

@@ -203,9 +203,9 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
                             (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
     replay->own_starts = own_starts(replay, w, inferred, &neighbours, recorded, device);
     gt_neighbours_free(&neighbours);
-    gt_replay_edges(replay, w, inferred);
+    replay->inferred_after = inferred;
+    gt_replay_edges(replay, w);
     gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
-    free(inferred);
     free(by_end);
 }
 
@@ -230,6 +230,8 @@ void gt_replay_free(struct gt_replay *replay)
     free(replay->edge_to);
     free(replay->edges_in);
     free(replay->own_starts);
+    free(replay->inferred_after);
+    free(replay->given_up);
     gt_graph_launches_free(&replay->graphs);
     gt_recorded_graphs_free(&replay->recorded_graphs);
     memset(replay, 0, sizeof *replay);

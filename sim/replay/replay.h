@@ -49,6 +49,13 @@ struct gt_replay {
     struct gt_recorded_graphs recorded_graphs;
     struct gt_own_start *own_starts; /* by operation; NULL: of none anything is known */
     uint64_t inferred_waits;         /* edges concluded from measured times */
+    /* By operation: of another stream, that it must have waited for by its measured times; GT_NONE. NULL: of none. */
+    gt_op_index *inferred_after;
+    /* By operation: its inferred edges, these and the workload's inferred_afters, contradict what is stated, so that
+     * they were given up.  Noted while the workload is played (sim/stream/stalled.h), so that it holds from then on. */
+    bool *given_up;
+    uint64_t
+        contradicting; /* inferred edges that were never taken, because stated ones of their graph say the opposite */
 };
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
@@ -96,8 +103,17 @@ uint32_t gt_replay_ended_by(const struct gt_workload *workload, const uint32_t *
 void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *workload,
                                    const uint32_t *by_end, uint32_t count);
 
-/* edges.c */
-void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *inferred_after);
+/* edges.c: the edges of `replay`, whose inferred_after is there. */
+void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *workload);
+/* Does `after` wait for `before` only because measured times say so? */
+bool gt_replay_is_inferred(const struct gt_replay *replay, const struct gt_workload *workload, gt_op_index before,
+                           gt_op_index after);
+/* How many inferred edges lead into the operation, given up or not. */
+uint32_t gt_replay_inferred_count(const struct gt_replay *replay, const struct gt_workload *workload, gt_op_index op);
+/* Edges that were given up, and that were never taken. */
+uint64_t gt_replay_dropped(const struct gt_replay *replay, const struct gt_workload *workload);
+/* What was given up in `from`, a replay of the same workload, is given up where the same was concluded. */
+void gt_replay_give_up_as(struct gt_replay *replay, const struct gt_replay *from, const struct gt_workload *workload);
 /* inferred_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
  * NULL where there is none at all. The caller frees it.  `by_end` are the measured operations by end.
  * The gaps that waits, known or found, left between operations go to `sample`. */

@@ -5,6 +5,7 @@
 
 #include "sim/base/array.h"
 #include "sim/rewrite/call_kinds.h"
+#include "sim/workload/host_waits.h"
 
 /* The stretch that a thread is in. */
 struct stretch {
@@ -95,18 +96,12 @@ static void end_stretch(struct finding *f, struct stretch *stretch)
     begin_stretch(stretch, stretch->step);
 }
 
-/* cudaMalloc, cuMemAlloc_v2, cudaHostRegister and the like; not those in stream order. */
-static bool allocates(const char *name)
+/* A stream that is captured takes no synchronous form of a copy or memset, whether that would wait or not (CUDA C++ Programming
+ * Guide, "Prohibited and Unhandled Operations").  Where it was recorded and did not wait, the asynchronous form does the same. */
+static bool is_synchronous_form(const struct gt_call *call)
 {
-    static const char *const prefixes[] = {
-        "cudaMalloc", "cudaFree",  "cudaHostAlloc",  "cudaHostRegister",  "cudaHostUnregister",
-        "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemHostRegister",
-    };
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            return strstr(name, "Async") == NULL;
-    return false;
+    return (call->kind == GT_CALL_COPY || call->kind == GT_CALL_MEMSET) && call->flags & GT_CALL_SYNCHRONOUS &&
+           !(call->flags & GT_CALL_STATED);
 }
 
 /* Why may this call not stand between captured ones?  NULL: it may. */
@@ -114,7 +109,7 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
 {
     static const char unordered[] = "allocates or frees memory, but not in stream order";
 
-    if ((call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE) && call->stream == GT_NONE)
+    if (gt_call_allocates(w, call))
         return unordered;
     if (call->kind == GT_CALL_LAUNCH && call->ops > 0 && w->kernels[w->ops[call->first_op].kernel].launch_count > 0)
         return "launches a kernel that launches kernels itself";
@@ -124,8 +119,8 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
         return "asks how far the GPU is";
     if (gt_call_holds_host(w, call))
         return "holds the host up until it is done";
-    if (call->kind == GT_CALL_OTHER && call->name != GT_NONE && allocates(gt_name_text(w, call->name)))
-        return unordered;
+    if (is_synchronous_form(call))
+        return "is a synchronous form, which a stream that is captured does not take";
     return NULL;
 }
 
@@ -134,7 +129,8 @@ static bool parts(const struct finding *f, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
         return true;
-    return !f->steps && (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(f->w, call));
+    return !f->steps && (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(f->w, call) ||
+                         is_synchronous_form(call));
 }
 
 static void add_launch(struct finding *f, struct stretch *stretch, gt_call_index index)

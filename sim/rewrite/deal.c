@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/data_flow.h"
 #include "sim/rewrite/deal_clock.h"
 #include "sim/rewrite/deal_graph.h"
 #include "sim/rewrite/deal_targets.h"
 #include "sim/rewrite/graph_identity.h"
 #include "sim/rewrite/independence.h"
+#include "sim/workload/host_waits.h"
 
 /* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
 enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
@@ -244,18 +244,46 @@ static void wait_event(struct dealing *d, const struct gt_call *call)
         gt_clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
 }
 
-/* The host waits for a stream by itself, and so for the rest of its work. */
-static void wait_host(struct dealing *d, gt_call_index index, const struct gt_clock *clock, gt_stream_index stream)
+/* Does the wait itself cover what is in that stream, which may be a new one? */
+static bool covers(const struct dealing *d, const struct gt_call *call, enum gt_host_wait wait,
+                   gt_stream_index stream)
+{
+    if (wait == GT_HOST_WAIT_EVENT)
+        return stream == d->event_stream[call->event];
+    return stream < d->w->stream_count && gt_host_wait_covers(d->w, call, wait, stream);
+}
+
+/* The host waits for streams by itself, and so for the rest of their work. */
+static void wait_host(struct dealing *d, gt_call_index index, const struct gt_clock *clock, enum gt_host_wait wait)
 {
     struct gt_clock *waited = &d->waited[d->w->calls[index].thread];
 
     for (uint32_t i = 0; i < clock->count; i++) {
         const struct gt_clock_entry *entry = &clock->entries[i];
 
-        if (entry->stream != stream && !gt_clock_has(waited, entry->stream, entry->call))
+        if (!covers(d, &d->w->calls[index], wait, entry->stream) && !gt_clock_has(waited, entry->stream, entry->call))
             add_wait(d, index, entry->call, true);
     }
     gt_clock_merge(waited, clock);
+}
+
+/* What the call is there to wait for it waits for in whatever streams that is now. */
+static void follow_wait(struct dealing *d, gt_call_index index, enum gt_host_wait wait)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    if (wait == GT_HOST_WAIT_EVENT)
+        wait_host(d, index, &d->events[call->event], wait);
+    if (wait < GT_HOST_WAIT_STREAM || wait == GT_HOST_WAIT_UNKNOWN)
+        return;
+    gt_clock_clear(&d->need);
+    for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
+        if (gt_host_wait_covers(d->w, call, wait, stream))
+            reach_all(d, &d->need, stream);
+    if (wait == GT_HOST_WAIT_STREAM || wait == GT_HOST_WAIT_BLOCKING_STREAMS)
+        wait_host(d, index, &d->need, wait);
+    else /* for all streams, which new ones are among */
+        gt_clock_merge(&d->waited[call->thread], &d->need);
 }
 
 static void follow_call(struct dealing *d, gt_call_index index)
@@ -267,16 +295,8 @@ static void follow_call(struct dealing *d, gt_call_index index)
         record(d, index);
     else if (call->kind == GT_CALL_EVENT_WAIT && streamed)
         wait_event(d, call);
-    else if ((call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_POLL) && about_event)
-        wait_host(d, index, &d->events[call->event], d->event_stream[call->event]);
-    else if ((call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_POLL) && streamed) {
-        gt_clock_clear(&d->need);
-        reach_all(d, &d->need, call->stream);
-        wait_host(d, index, &d->need, call->stream);
-    } else if (call->kind == GT_CALL_DEVICE_SYNC) {
-        for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
-            reach_all(d, &d->waited[call->thread], stream);
-    }
+    else
+        follow_wait(d, index, gt_call_host_wait(d->w, call, GT_HOST_WAITS_OBSERVED));
 }
 
 static void begin(struct dealing *d, uint32_t streams, const char *const *independent)

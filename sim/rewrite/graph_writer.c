@@ -102,7 +102,7 @@ static void add_call(struct writing *writing, uint32_t capture, gt_call_index in
         add_node(writing, capture, call->first_op + i, hash);
     writing->counts->launches += call->ops > 0;
     if (index != writing->captures->list[capture].first)
-        writing->counts->own_work_ps += call->before_ps;
+        writing->counts->own_work_ps += call->before_ps - call->kept_ps;
     if (call->kind == GT_CALL_HOST_WORK)
         writing->counts->own_work_ps += call->duration_ps;
     if (call->stream == GT_NONE || call->event == GT_NONE) {
@@ -199,8 +199,8 @@ static gt_time_ps most_between_ps(const struct writing *writing, uint32_t index)
 
         if (writing->captures->of[i] != index)
             continue;
-        if (call->thread == thread && call->before_ps > most_ps)
-            most_ps = call->before_ps;
+        if (call->thread == thread && call->before_ps - call->kept_ps > most_ps)
+            most_ps = call->before_ps - call->kept_ps;
         thread = call->thread;
     }
     return most_ps;
@@ -213,8 +213,8 @@ static gt_time_ps launching_ps(struct writing *writing, const struct gt_call *ca
     gt_time_ps *spare_ps = &writing->spare_ps[call->thread], part_ps = most_ps > *spare_ps ? most_ps : *spare_ps;
 
     *spare_ps = 0;
-    if (part_ps > call->before_ps)
-        part_ps = call->before_ps;
+    if (part_ps > call->before_ps - call->kept_ps)
+        part_ps = call->before_ps - call->kept_ps;
     writing->counts->own_work_ps += part_ps;
     return part_ps;
 }
@@ -252,6 +252,8 @@ static void write_captured(struct writing *writing, uint32_t *recorded, gt_call_
         /* If another thread made the last call, this one waited for it. */
         writing->spare_ps[call->thread] =
             writing->w->calls[writing->captures->list[capture].last].thread == call->thread ? most_ps : GT_TIME_NONE;
+    } else {
+        writing->rebuild.owed_ps[call->thread] += call->kept_ps;
     }
     if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE)
         recorded[call->event] = capture;

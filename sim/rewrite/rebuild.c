@@ -149,7 +149,7 @@ gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op)
     to->ops[added] = rebuild->from->ops[op];
     to->ops[added].call = to->call_count - 1;
     to->ops[added].first_after = first_after;
-    to->ops[added].afters = 0;
+    to->ops[added].afters = to->ops[added].inferred_afters = 0;
     to->calls[to->call_count - 1].ops++;
     rebuild->new_op[op] = added;
     gt_array_grow(rebuild->old_op, rebuild->old_count, rebuild->old_room);
@@ -268,26 +268,44 @@ static void follow_dropped(struct relinking *r, gt_op_index after)
     }
 }
 
+/* The edges of the old operation, from the `first` of them on until `end`. */
+static void follow_edges(struct relinking *r, gt_op_index op, gt_op_index old, uint32_t first, uint32_t end)
+{
+    const struct gt_workload *from = r->rebuild->from;
+
+    for (uint32_t i = first; i < end; i++) {
+        gt_op_index before = from->afters[from->ops[old].first_after + i];
+
+        if (!r->rebuild->edges_anew[old] || from->ops[before].call != from->ops[old].call)
+            follow(r, op, before);
+    }
+}
+
+/* Those that were inferred lead to others that are: they stand last. */
 static void relink_op(struct relinking *r, gt_op_index op)
 {
     const struct gt_workload *from = r->rebuild->from;
     struct gt_workload *to = r->rebuild->to;
     gt_op_index old = r->rebuild->old_op[op];
+    uint32_t stated, before, inferred;
 
     to->ops[op].first_after = to->after_count;
     for (uint32_t i = r->first_edge[op]; i < r->first_edge[op + 1]; i++)
         add_edge(r, op, r->order[i]);
     if (old == GT_NONE)
         return;
-    for (uint32_t i = 0; i < from->ops[old].afters; i++) {
-        gt_op_index before = from->afters[from->ops[old].first_after + i];
-
-        if (!r->rebuild->edges_anew[old] || from->ops[before].call != from->ops[old].call)
-            follow(r, op, before);
-    }
+    stated = from->ops[old].afters - from->ops[old].inferred_afters;
+    follow_edges(r, op, old, 0, stated);
     if (r->before_in_stream[old] != GT_NONE && r->rebuild->new_op[r->before_in_stream[old]] == GT_NONE)
         follow(r, op, r->before_in_stream[old]);
     follow_dropped(r, op);
+    if (from->ops[old].inferred_afters == 0)
+        return;
+    before = to->ops[op].afters;
+    follow_edges(r, op, old, stated, from->ops[old].afters);
+    follow_dropped(r, op);
+    inferred = to->ops[op].afters - before;
+    to->ops[op].inferred_afters = (uint8_t)(inferred < UINT8_MAX ? inferred : UINT8_MAX);
 }
 
 /* A synchronisation that named no target waits for the operation that it waited for, or for what stood before it. */

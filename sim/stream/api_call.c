@@ -11,6 +11,7 @@
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
 #include "sim/workload/child_launches.h"
+#include "sim/workload/host_waits.h"
 
 /* A copy that is staged whole takes a buffer a chunk, in turn, and holds the host up until the copy that
  * had them last is done.  Seen on H200: of copies of 128 KiB to 1 MiB behind a kernel the third blocks. */
@@ -50,7 +51,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
 {
     const struct gt_op *o = &m->workload->ops[op];
     gt_command_index command = gt_stream_command_new(m, GT_COMMAND_OP, op, o->stream);
-    bool waits = gt_call_waits_for_end(m, call, o) || gt_call_waits_for_stream(m, call, o);
+    bool waits = gt_call_waits_for_end(m, call, o);
 
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
@@ -145,37 +146,25 @@ static void sync_unknown(struct gt_machine *m, gt_thread_index thread, gt_call_i
         gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);
 }
 
-static void sync_stream(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
+static void sync_event(struct gt_machine *m, gt_thread_index thread, gt_event_index event)
 {
-    gt_stream_index stream = m->workload->calls[call].stream;
-
-    if (stream == GT_NONE)
-        sync_unknown(m, thread, call);
-    else if (!gt_device_sync_default(m, thread, stream))
-        gt_thread_wait(m, thread, stream, m->streams[stream].submitted);
-}
-
-static void sync_event(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
-{
-    gt_event_index event = m->workload->calls[call].event;
-
-    if (event == GT_NONE)
-        sync_unknown(m, thread, call);
-    else if (m->events[event].number != 0)
+    if (m->events[event].number != 0)
         gt_thread_wait(m, thread, m->events[event].stream, m->events[event].number);
 }
 
-/* All streams of the calling process; of one context where the call names a stream of it. */
-static void sync_device(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
+/* A call that has no operations of its own and is there to wait. */
+static void synchronise(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    gt_device_sync_wait(m, thread, m->workload->calls[call].stream);
-}
+    const struct gt_call *c = &m->workload->calls[call];
+    enum gt_host_wait wait = gt_call_host_wait(m->workload, c, GT_HOST_WAITS_OBSERVED);
 
-/* cudaFree waits for the device; in a stream's order it does not. */
-static void free_buffer(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
-{
-    if (m->workload->calls[call].stream == GT_NONE)
-        gt_device_sync_free(m, thread, m->workload->calls[call].buffer);
+    switch (wait) {
+    case GT_HOST_WAIT_NONE: break; /* cudaFreeAsync */
+    case GT_HOST_WAIT_EVENT: sync_event(m, thread, c->event); break;
+    case GT_HOST_WAIT_STREAM: gt_thread_wait(m, thread, c->stream, m->streams[c->stream].submitted); break;
+    case GT_HOST_WAIT_UNKNOWN: sync_unknown(m, thread, call); break;
+    default: gt_device_sync_wait(m, thread, c, wait);
+    }
 }
 
 static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
@@ -194,16 +183,16 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_MEMSET] = { COST(memset_call_ps), true, submit },
     [GT_CALL_HOST_FUNCTION] = { COST(host_function_call_ps), true, submit },
     [GT_CALL_STREAM_CREATE] = { COST(stream_call_ps), false, nothing },
-    [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, sync_stream },
+    [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, synchronise },
     [GT_CALL_STREAM_QUERY] = { COST(event_call_ps), false, nothing },
     [GT_CALL_EVENT_CREATE] = { COST(event_call_ps), false, nothing },
     [GT_CALL_EVENT_RECORD] = { COST(event_call_ps), false, record_event },
     [GT_CALL_EVENT_WAIT] = { COST(event_call_ps), false, wait_event },
     [GT_CALL_EVENT_QUERY] = { COST(event_call_ps), false, nothing },
-    [GT_CALL_EVENT_SYNC] = { COST(sync_call_ps), false, sync_event },
-    [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, sync_device },
+    [GT_CALL_EVENT_SYNC] = { COST(sync_call_ps), false, synchronise },
+    [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, synchronise },
     [GT_CALL_ALLOC] = { COST(other_call_ps), false, nothing },
-    [GT_CALL_FREE] = { COST(other_call_ps), false, free_buffer },
+    [GT_CALL_FREE] = { COST(other_call_ps), false, synchronise },
     [GT_CALL_POLL] = { COST(poll_query_ps), false, gt_poll_begin },
     [GT_CALL_RECORD_STREAM] = { COST(other_call_ps), false, nothing },
     [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },

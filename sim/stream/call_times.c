@@ -5,6 +5,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/api_call.h"
 #include "sim/stream/host_noise.h"
+#include "sim/workload/host_waits.h"
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
 static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
@@ -179,60 +180,47 @@ static bool measured(const struct gt_machine *m, gt_call_index call, const struc
     return gt_call_measured_end(&m->workload->calls[call]) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE;
 }
 
-static bool stated(const struct gt_call *call)
+/* What the call waits for: as recorded, else as calls like it were observed to. */
+static enum gt_host_wait wait_of(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
-    return call->flags & GT_CALL_STATED;
+    const struct gt_call *c = &m->workload->calls[call];
+
+    if (!(c->flags & GT_CALL_STATED) && measured(m, call, op))
+        return m->replay.blocking_op[call] != GT_NONE ? GT_HOST_WAIT_OPERATION : GT_HOST_WAIT_NONE;
+    return gt_op_host_wait(m->workload, c, op, GT_HOST_WAITS_OBSERVED);
 }
 
-/* A synchronous form in a stream that has none, which default streams alone have, is followed by a wait for the stream. */
-static bool followed_by_wait(const struct gt_machine *m, const struct gt_call *call, const struct gt_op *op)
+/* Would a synchronisation of the stream wait now? */
+static bool is_busy(const struct gt_machine *m, gt_stream_index stream)
 {
-    return call->flags & GT_CALL_SYNCHRONOUS &&
-           !(m->workload->streams[op->stream].flags & (GT_STREAM_LEGACY_DEFAULT | GT_STREAM_PER_THREAD_DEFAULT));
+    const struct gt_stream_state *state = &m->streams[stream];
+    const struct gt_context_state *context = &m->contexts[state->context];
+
+    return state->completed < state->submitted ||
+           (gt_stream_host_wait(m->workload, stream) == GT_HOST_WAIT_BLOCKING_STREAMS &&
+            context->completed < context->submitted);
 }
 
-/* Does this call return only when its copy, or memset, is done?  As recorded; else by CUDA's rules: the synchronous form
- * waits unless it stays on the device (a memset of the host's memory does not), pageable memory does but for a copy in that is staged,
- * and copies from host to host are done on return (all seen on an H200, driver 580). */
+/* cudaMemcpy() from pageable memory behind a busy stream returns about when the copy has ended (of 1 MiB 20 us before: host-waits.txt).
+ * A device file without staging buffers has copies up to a size that are staged, and others that are waited for. */
 bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
-    const struct gt_call *c = &m->workload->calls[call];
+    enum gt_host_wait wait = wait_of(m, call, op);
 
-    if (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET)
-        return false;
-    if (stated(c))
-        return c->flags & GT_CALL_WAITS;
-    if (measured(m, call, op))
-        return m->replay.blocking_op[call] != GT_NONE;
-    if (followed_by_wait(m, c, op))
+    if (wait == GT_HOST_WAIT_STREAM_THEN_STAGED && is_busy(m, op->stream))
         return true;
-    if (op->kind == GT_OP_MEMSET)
-        return c->flags & GT_CALL_SYNCHRONOUS && (op->memory == GT_MEMORY_PINNED || op->memory == GT_MEMORY_MANAGED);
-    if (op->direction == GT_D2D)
-        return false;
-    if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
+    if (wait == GT_HOST_WAIT_STAGED || wait == GT_HOST_WAIT_STREAM_THEN_STAGED)
         return m->device->staging_chunk_bytes == 0 && op->bytes > m->device->pageable_stage_bytes;
-    return op->memory == GT_MEMORY_PAGEABLE || op->direction == GT_H2H || c->flags & GT_CALL_SYNCHRONOUS;
+    return wait == GT_HOST_WAIT_OPERATION;
 }
 
-/* A copy in whose call the host was seen to have, or has, more to stage than there are buffers: for the others the
- * copy has to run. */
+/* A copy in of which the host has more to stage than there are buffers: for the others the copy has to run. */
 bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
-    return op->kind == GT_OP_COPY && op->direction == GT_H2D && gt_copy_staged(m->device, op) &&
-           !measured(m, call, op) && !stated(&m->workload->calls[call]) &&
-           gt_staging_chunks(m->device, op) > m->device->staging_buffers;
-}
+    enum gt_host_wait wait = wait_of(m, call, op);
 
-/* cudaMemcpy() from pageable memory begins when the stream is done with what it was asked for before, and returns about when it has ended
- * (of 1 MiB 20 us before); cudaMemcpyAsync() does not wait (seen on an H200, driver 580). */
-bool gt_call_waits_for_stream(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
-{
-    const struct gt_call *c = &m->workload->calls[call];
-
-    return op->kind == GT_OP_COPY && op->direction == GT_H2D && op->memory == GT_MEMORY_PAGEABLE &&
-           c->flags & GT_CALL_SYNCHRONOUS && !measured(m, call, op) && !stated(c) &&
-           m->streams[op->stream].completed < m->streams[op->stream].submitted;
+    return (wait == GT_HOST_WAIT_STAGED || wait == GT_HOST_WAIT_STREAM_THEN_STAGED) &&
+           gt_copy_staged(m->device, op) && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
 /* Until the engine has something to copy. */
@@ -264,6 +252,9 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
 {
     const struct gt_call *c = &m->workload->calls[call];
 
+    if (op->kind != GT_OP_COPY &&
+        op->kind != GT_OP_MEMSET) /* asked for at the call's end, whether it then waits or not */
+        waits = false;
     if (op->visible_ps != GT_TIME_NONE)
         return visible_ps(m, call, (gt_op_index)(op - m->workload->ops), 0);
     if (waits && m->replay.blocking_op[call] != GT_NONE)

@@ -14,12 +14,10 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call);
 /* From the end of what it waited for to its return. */
 gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call);
 
-/* Does the call return only when its operation is done, or, of a copy in with more to stage than there are buffers, not
- * before it has started? */
+/* Does the call return only when its operation is done (sim/workload/host_waits.h), or, of a copy in with more to stage than there
+ * are buffers, not before it has started?  Asked before its command is put into the stream. */
 bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const struct gt_op *op);
 bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op);
-/* Does it wait for what its stream was asked for before, and so for its operation?  Asked before its command is put into the stream. */
-bool gt_call_waits_for_stream(const struct gt_machine *m, gt_call_index call, const struct gt_op *op);
 
 /* When what a call that begins now asks for at its end is there for the GPU, `latency_ps` later; its operation, for whose
  * end it waits or not; a node of the graph that it launches. */

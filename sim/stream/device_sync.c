@@ -8,6 +8,8 @@
 #define uthash_fatal(text) gt_no_memory("an index of streams")
 #include <uthash.h>
 
+#include "sim/stream/waiting.h"
+
 /* The commands asked for between two waits. */
 struct epoch {
     uint64_t left;          /* not complete yet */
@@ -69,13 +71,15 @@ static struct group *find_or_add(struct gt_device_syncs *syncs, struct group_key
     return group;
 }
 
+/* Does a call wait for several streams at once? */
 static bool any_waits(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->call_count; i++) {
-        if (workload->calls[i].kind == GT_CALL_DEVICE_SYNC ||
-            (workload->calls[i].kind == GT_CALL_FREE && workload->calls[i].stream == GT_NONE) ||
-            (workload->calls[i].kind == GT_CALL_STREAM_SYNC && workload->calls[i].stream != GT_NONE &&
-             workload->streams[workload->calls[i].stream].flags & GT_STREAM_LEGACY_DEFAULT))
+        enum gt_host_wait wait = GT_HOST_WAIT_NONE;
+
+        if (gt_call_synchronises(&workload->calls[i]))
+            wait = gt_call_host_wait(workload, &workload->calls[i], GT_HOST_WAITS_OBSERVED);
+        if (wait > GT_HOST_WAIT_STREAM && wait != GT_HOST_WAIT_UNKNOWN)
             return true;
     }
     return false;
@@ -157,36 +161,36 @@ static void wait_for(struct gt_machine *m, gt_thread_index thread, struct group 
     add_epoch(group);
 }
 
-void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+/* The group of the legacy default stream and the blocking streams of its context; NULL: it is alone, and has no need of one. */
+static struct group *blocking_group(const struct gt_machine *m, gt_stream_index stream)
 {
-    uint64_t process = m->workload->threads[thread].process;
-    uint64_t context = stream == GT_NONE ? ANY : m->streams[stream].context;
+    struct group *group = m->device_syncs->of_stream[stream][3];
 
-    wait_for(m, thread, find(m->device_syncs, (struct group_key){ process, context, ANY }));
+    return group->streams < 2 ? NULL : group;
 }
 
-bool gt_device_sync_default(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, const struct gt_call *call,
+                         enum gt_host_wait wait)
 {
-    struct group *group;
-
-    if (!(m->workload->streams[stream].flags & GT_STREAM_LEGACY_DEFAULT))
-        return false;
-    group = m->device_syncs->of_stream[stream][3];
-    if (group->streams < 2)
-        return false;
-    wait_for(m, thread, group);
-    return true;
-}
-
-void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index index)
-{
-    const struct gt_buffer *buffer = &m->workload->buffers[index];
-    uint64_t process = m->workload->threads[thread].process;
+    struct group_key key = { m->workload->threads[thread].process, ANY, ANY };
     struct group *group = NULL;
 
-    if (buffer->memory == GT_MEMORY_DEVICE)
-        group = find(m->device_syncs, (struct group_key){ process, ANY, buffer->gpu });
-    wait_for(m, thread, group != NULL ? group : find(m->device_syncs, (struct group_key){ process, ANY, ANY }));
+    if (wait == GT_HOST_WAIT_BLOCKING_STREAMS) {
+        group = blocking_group(m, call->stream);
+        if (group == NULL)
+            gt_thread_wait(m, thread, call->stream, m->streams[call->stream].submitted);
+        else
+            wait_for(m, thread, group);
+        return;
+    }
+    if (wait == GT_HOST_WAIT_CONTEXT)
+        key.context = m->streams[call->stream].context;
+    if (wait == GT_HOST_WAIT_GPU) {
+        key.gpu = m->workload->buffers[call->buffer].gpu;
+        group = find(m->device_syncs, key);
+        key.gpu = ANY;
+    }
+    wait_for(m, thread, group != NULL ? group : find(m->device_syncs, key));
 }
 
 /* The thread whose wait ended the group's oldest epoch, if that is over. */

@@ -7,6 +7,7 @@
 #define GRIDTIDE_SIM_STREAM_DEVICE_SYNC_H
 
 #include "sim/machine/machine.h"
+#include "sim/workload/host_waits.h"
 
 /* For a machine whose streams have their contexts and processes; nothing to do where no call waits so. */
 void gt_device_syncs_build(struct gt_machine *m);
@@ -16,14 +17,9 @@ void gt_device_syncs_free(struct gt_machine *m);
 void gt_device_sync_submit(struct gt_machine *m, gt_command_index command);
 void gt_device_sync_complete(struct gt_machine *m, gt_command_index command);
 
-/* The thread waits for all that its process has asked for in the context of `stream`, GT_NONE: in any. */
-void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream);
-/* Where the stream is a legacy default stream with blocking streams beside it, the thread waits for all that these and it were asked for,
- * as cudaStreamSynchronize() does on an H200; false: it is not. */
-bool gt_device_sync_default(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream);
-/* The thread gives the buffer's memory back, and waits for all that its process has asked for on the GPU whose memory it is; where
- * that is not known, or the process works on others alone, on any (as `check` has it: sim/check/order_memory.c). */
-void gt_device_sync_free(struct gt_machine *m, gt_thread_index thread, gt_buffer_index buffer);
+/* The thread waits as the call has it, for several streams (GT_HOST_WAIT_BLOCKING_STREAMS to GT_HOST_WAIT_PROCESS). */
+void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, const struct gt_call *call,
+                         enum gt_host_wait wait);
 /* The next thread whose wait is over since a command of `stream` was complete; GT_NONE: none any more. */
 gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index stream);
 

@@ -157,6 +157,9 @@ static bool edge_met(struct gt_machine *m, gt_op_index before, gt_op_index op, u
     gt_time_ps due_ps;
     enum gt_wait reason;
 
+    if (m->replay.given_up != NULL && m->replay.given_up[op] &&
+        gt_replay_is_inferred(&m->replay, m->workload, before, op))
+        return false;
     if (--m->op_afters_left[op] > 0 || command == GT_NONE)
         return false;
     if (m->commands[command].kind == GT_COMMAND_NODE && !m->commands[m->commands[command].parent].started)

@@ -174,6 +174,28 @@ bool gt_launch_order_come(struct gt_machine *m, gt_thread_index thread)
     return false;
 }
 
+bool gt_launch_order_release(struct gt_machine *m)
+{
+    struct gt_launch_order *order = m->launch_order;
+    uint32_t first = GT_NONE;
+    gt_call_index least = GT_NONE;
+
+    for (uint32_t i = 0; order != NULL && i < order->waiting_count; i++) {
+        const struct gt_thread_state *state = &m->threads[order->waiting[i]];
+
+        if (state->calls[state->next] < least) {
+            least = state->calls[state->next];
+            first = i;
+        }
+    }
+    if (first == GT_NONE)
+        return false;
+    order->behind[least] = GT_NONE;
+    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, order->waiting[first], 0);
+    order->waiting[first] = order->waiting[--order->waiting_count];
+    return true;
+}
+
 void gt_launch_order_made(struct gt_machine *m, gt_call_index call)
 {
     struct gt_launch_order *order = m->launch_order;

@@ -22,4 +22,7 @@ bool gt_launch_order_come(struct gt_machine *m, gt_thread_index thread);
 /* The call has put into its stream what it had to. */
 void gt_launch_order_made(struct gt_machine *m, gt_call_index call);
 
+/* Of the threads that wait for another's call, let the one go on whose call comes first. False: none waits. */
+bool gt_launch_order_release(struct gt_machine *machine);
+
 #endif

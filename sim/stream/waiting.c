@@ -40,6 +40,31 @@ void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, uint64_t
     *link = waiter;
 }
 
+uint32_t gt_thread_forget_waits(struct gt_machine *m, gt_thread_index thread)
+{
+    uint32_t forgotten = 0;
+
+    for (gt_stream_index stream = 0; stream < m->workload->stream_count; stream++) {
+        struct gt_stream_state *state = &m->streams[stream];
+        uint32_t *link = &state->waiters, tail = GT_NONE;
+
+        while (*link != GT_NONE) {
+            gt_waiter_index waiter = *link;
+
+            if (m->waiters[waiter].kind == GT_WAITER_THREAD && m->waiters[waiter].index == thread) {
+                *link = m->waiters[waiter].next;
+                gt_waiter_free(m, waiter);
+                forgotten++;
+            } else {
+                tail = waiter;
+                link = &m->waiters[waiter].next;
+            }
+        }
+        state->waiters_tail = tail;
+    }
+    return forgotten;
+}
+
 void gt_thread_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream, uint64_t number)
 {
     if (m->streams[stream].completed >= number)

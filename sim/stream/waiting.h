@@ -22,4 +22,7 @@ void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, gt_comma
 /* The thread's call returns only once command `number` of `stream` is complete. */
 void gt_thread_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream, gt_command_number number);
 
+/* Whatever the thread waits for of streams' commands, it does no longer. Returns how many these were. */
+uint32_t gt_thread_forget_waits(struct gt_machine *machine, gt_thread_index thread);
+
 #endif

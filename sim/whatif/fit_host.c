@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/whatif/host_pace.h"
+
 /* Paces that are tried, and how near to the step is near enough. */
 static const double fastest = 0.25, slowest = 4, near_enough = 0.001;
 /* So far apart are steps that the GPU bounds: its clock is not always the same. */
@@ -15,21 +17,9 @@ struct fit {
     double step_us, pace;       /* of a step, at the pace tried last */
 };
 
-static gt_time_ps times(gt_time_ps time_ps, double pace)
-{
-    return time_ps != GT_TIME_NONE ? (gt_time_ps)(pace * (double)time_ps) : time_ps;
-}
-
 static int play_at(struct fit *fit, double pace, struct gt_error *error)
 {
-    struct gt_workload *w = fit->whatif->baseline.workload;
-
-    for (gt_call_index i = 0; i < w->call_count; i++) {
-        w->calls[i].duration_ps = times(fit->before->calls[i].duration_ps, pace);
-        w->calls[i].before_ps = times(fit->before->calls[i].before_ps, pace);
-    }
-    for (gt_op_index i = 0; i < w->op_count; i++)
-        w->ops[i].visible_ps = times(fit->before->ops[i].visible_ps, pace);
+    gt_host_at_pace(fit->whatif->baseline.workload, fit->before, pace);
     fit->pace = pace;
     fit->whatif->baseline.host_pace = pace * fit->recorded_pace;
     if (gt_whatif_play_baseline(fit->whatif, error) != 0)

@@ -9,9 +9,7 @@
 #include "sim/baseline/fit_connections.h"
 #include "sim/baseline/fit_priority.h"
 #include "sim/training/join_ranks.h"
-#include "sim/training/rank_count.h"
 #include "sim/whatif/fit_host.h"
-#include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
 {
@@ -24,8 +22,8 @@ static struct gt_options options_of(const struct gt_whatif *whatif, const struct
     return options;
 }
 
-static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
-                struct gt_timeline *timeline, struct gt_error *error)
+int gt_whatif_timeline(const struct gt_whatif *whatif, const struct gt_scenario *scenario,
+                       const struct gt_probe *probe, struct gt_timeline *timeline, struct gt_error *error)
 {
     struct gt_options options = options_of(whatif, scenario);
 
@@ -40,18 +38,37 @@ int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *sce
     return gt_simulate(scenario->workload, &scenario->device, &options, probe, summary, error);
 }
 
+/* How long a step of the scenario takes, which holds all of the run, or its steady state. */
+static int play_step(struct gt_whatif *whatif, double *us, struct gt_error *error)
+{
+    struct gt_scenario steady = whatif->baseline;
+    struct gt_timeline timeline;
+    bool divided;
+
+    gt_steady_free(&whatif->steady);
+    gt_steady_find(&whatif->steady, whatif->baseline.workload, !isnan(whatif->facts.measured_us));
+    if (whatif->steady.workload == NULL)
+        return 0;
+    steady.workload = whatif->steady.workload;
+    if (gt_whatif_timeline(whatif, &steady, NULL, &timeline, error) != 0)
+        return -1;
+    *us = gt_steps_us(steady.workload, &timeline, whatif->steady.steps, &divided);
+    gt_timeline_free(&timeline);
+    return 0;
+}
+
 static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
 {
     struct gt_timeline timeline;
     bool divided;
 
-    if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
+    if (gt_whatif_timeline(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
         return -1;
     *us = gt_timeline_us(&timeline);
     whatif->crowded_stream = gt_timeline_crowded(&timeline, whatif->baseline.workload);
     whatif->step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
     gt_timeline_free(&timeline);
-    return 0;
+    return play_step(whatif, &whatif->step_us, error);
 }
 
 int gt_whatif_play_baseline(struct gt_whatif *whatif, struct gt_error *error)
@@ -71,6 +88,7 @@ static int state_on(struct gt_whatif *whatif, const struct gt_device *device, st
     gt_scenario_begin(&whatif->baseline, stated.workload, device, device, subject->host);
     gt_workload_free(stated.workload);
     facts->inferred_waits = stated.inferred_waits;
+    facts->dropped = stated.dropped;
     facts->too_short = stated.too_short;
     facts->steps = gt_steps_find(whatif->baseline.workload);
     return play_us(whatif, &facts->replay_us, error);
@@ -156,99 +174,8 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
 void gt_whatif_free(struct gt_whatif *whatif)
 {
     gt_scenario_free(&whatif->baseline);
+    gt_steady_free(&whatif->steady);
     gt_workload_free(whatif->told);
-}
-
-/* "streams=4 + pinned" */
-static char *join(const struct gt_change *changes, size_t count)
-{
-    char *text = gt_strdup(count > 0 ? changes[0].spec : "");
-
-    for (size_t i = 1; i < count; i++) {
-        char *longer = gt_format("%s + %s", text, changes[i].spec);
-
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
-static void begin_like(struct gt_scenario *scenario, const struct gt_scenario *baseline)
-{
-    gt_scenario_begin(scenario, baseline->workload, &baseline->device, &baseline->recorded, baseline->host);
-    scenario->host_pace = baseline->host_pace;
-    for (uint32_t i = 0; i < baseline->assumption_count; i++)
-        gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
-}
-
-static void lengthen(gt_time_ps *time_ps, double part)
-{
-    if (*time_ps != GT_TIME_NONE)
-        *time_ps += (gt_time_ps)(part * (double)*time_ps);
-}
-
-/* How much longer, as a part, the scenario would take if the profiler had cost the host less than its means: by then a
- * host that is nearly in the way is. */
-static int play_slower_host(const struct gt_whatif *whatif, struct gt_answer *answer, double *longer,
-                            struct gt_error *error)
-{
-    double part = gt_grade_host_varies(&whatif->facts);
-    struct gt_scenario slower = answer->scenario;
-    struct gt_timeline timeline;
-    int result;
-
-    *longer = 0;
-    if (part == 0)
-        return 0;
-    slower.workload = gt_workload_copy(answer->scenario.workload);
-    for (gt_call_index i = 0; i < slower.workload->call_count; i++) {
-        lengthen(&slower.workload->calls[i].duration_ps, part);
-        lengthen(&slower.workload->calls[i].before_ps, part);
-    }
-    result = play(whatif, &slower, NULL, &timeline, error);
-    if (result == 0) {
-        *longer = gt_timeline_us(&timeline) / answer->predicted_us - 1;
-        gt_timeline_free(&timeline);
-    }
-    gt_workload_free(slower.workload);
-    return result;
-}
-
-int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
-                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
-{
-    double baseline_us = whatif->facts.baseline_us, slower_host;
-    struct gt_timeline timeline;
-    bool divided;
-
-    memset(answer, 0, sizeof *answer);
-    answer->change = join(changes, count);
-    begin_like(&answer->scenario, &whatif->baseline);
-    if (gt_changes_apply(changes, count, &answer->scenario, error) != 0 ||
-        gt_scale_kernels(&answer->scenario, error) != 0 ||
-        play(whatif, &answer->scenario, probe, &timeline, error) != 0)
-        return -1;
-    gt_ranks_tell_extrapolated_collectives(&answer->scenario, timeline.summary.extrapolated);
-    answer->predicted_us = gt_timeline_us(&timeline);
-    answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
-    if (divided && whatif->facts.steps.count > 1)
-        gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
-                           "steps cannot be told apart in it: a step is the whole time, divided by %u",
-                           whatif->facts.steps.count);
-    answer->change_pct = baseline_us > 0 ? 100 * (answer->predicted_us - baseline_us) / baseline_us : 0;
-    answer->bound_by = gt_bound_of(answer->scenario.workload, &timeline, answer->part);
-    gt_timeline_free(&timeline);
-    if (play_slower_host(whatif, answer, &slower_host, error) != 0)
-        return -1;
-    gt_grade(&answer->scenario, &whatif->facts, answer->predicted_us, answer->part, slower_host);
-    return 0;
-}
-
-void gt_answer_free(struct gt_answer *answer)
-{
-    free(answer->change);
-    gt_scenario_free(&answer->scenario);
-    memset(answer, 0, sizeof *answer);
 }
 
 static void add_tried(const struct gt_change_kind *kind, const char *argument, struct gt_change **changes,

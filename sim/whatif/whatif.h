@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_WHATIF_WHATIF_H
 
 #include "sim/baseline/stated.h"
+#include "sim/baseline/steady.h"
 #include "sim/baseline/timeline.h"
 #include "sim/changes/changes.h"
 #include "sim/machine/options.h"
@@ -26,17 +27,21 @@ struct gt_whatif {
     /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,
      * with what the profiler cost; baseline_us: without that: what predictions are held against */
     struct gt_grade_facts facts;
+    struct gt_steady steady;        /* of the baseline: its regular steps alone, which tell what a step takes */
     double step_us;                 /* of the baseline, a step */
     gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
 };
 
+/* The answer to one scenario.  What is not known is NAN. */
 struct gt_answer {
-    char *change; /* the specs, joined by " + " */
-    double predicted_us, step_us;
-    double change_pct;           /* against the baseline: below 0 it is faster */
-    enum gt_bound bound_by;      /* what has the largest part of its critical path, */
+    char *change;        /* the specs, joined by " + " */
+    double step_us;      /* a step of the steady state; NAN: the recording does not tell, but low_us and high_us hold it */
+    double low_us, high_us; /* 9 of 10 real steps are expected between: interval.h */
+    double change_pct;   /* of a step, against the baseline's: below 0 it is faster */
+    double predicted_us; /* all of the recorded run, start-up included */
+    enum gt_bound bound_by;      /* what has the largest part of the step's critical path, */
     double part[GT_BOUNDS_BY];   /* and all parts */
-    struct gt_scenario scenario; /* what was simulated: its trust and assumptions are the answer's */
+    struct gt_scenario scenario; /* of all of the run: its trust and assumptions are the answer's */
 };
 
 /* Replay the subject and make its baseline.  Returns 0; -1 with the reason.  Either way gt_whatif_free() ends it. */
@@ -52,6 +57,11 @@ int gt_whatif_play_baseline(struct gt_whatif *whatif, struct gt_error *error);
 int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
                      const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error);
 void gt_answer_free(struct gt_answer *answer);
+
+/* Simulate a scenario of the subject, for `probe` (NULL: nobody), into *timeline, which gt_timeline_free() ends.  Returns 0; -1
+ * with the reason. */
+int gt_whatif_timeline(const struct gt_whatif *whatif, const struct gt_scenario *scenario,
+                       const struct gt_probe *probe, struct gt_timeline *timeline, struct gt_error *error);
 
 /* Simulate a scenario of the subject (again), for `probe`.  Returns 0; -1 with the reason. */
 int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,

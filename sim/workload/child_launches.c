@@ -89,6 +89,15 @@ static int too_many(const struct expansion *e, struct gt_error *error)
                         gt_name_text(e->w, kernel_of(e->w, e->first)->name), GT_MOST_CHILDREN);
 }
 
+static int too_many_in_all(const struct expansion *e, struct gt_error *error)
+{
+    return gt_error_set(
+        error,
+        "the trace's kernels launch more than %d further ones together, the last of them kernel %.200s; "
+        "leave launches out, or make \"depth\" or \"count\" of their \"launches\" smaller",
+        GT_MOST_CHILDREN_IN_ALL, gt_name_text(e->w, kernel_of(e->w, e->first)->name));
+}
+
 /* All launches of one grid, by rule. */
 static int collect(struct expansion *e, gt_op_index parent, uint32_t depth, struct gt_error *error)
 {
@@ -104,6 +113,8 @@ static int collect(struct expansion *e, gt_op_index parent, uint32_t depth, stru
         for (uint64_t n = 0; (block = launching_block(rule, blocks, n)) != UINT64_MAX; n++) {
             if (e->count + (uint64_t)(e->w->op_count - e->first) + rule->count > GT_MOST_CHILDREN)
                 return too_many(e, error);
+            if (e->count + (uint64_t)e->w->child_launch_count + rule->count > GT_MOST_CHILDREN_IN_ALL)
+                return too_many_in_all(e, error);
             for (uint32_t j = 0; j < rule->count; j++) {
                 gt_array_grow(e->launches, e->count, e->room);
                 e->launches[e->count++] = (struct launch){ block, rule->at, i };

@@ -44,7 +44,8 @@ struct gt_child_launch {
     uint32_t depth;         /* of the child: 1 for those of a grid that the host launched */
 };
 
-enum { GT_MOST_CHILDREN = 1 << 20 }; /* of one launch by the host */
+/* Of one launch by the host; of a workload. */
+enum { GT_MOST_CHILDREN = 1 << 20, GT_MOST_CHILDREN_IN_ALL = 1 << 21 };
 /* A rule for which the depth is not said goes on for ever; only a kernel that launches itself needs one. */
 #define GT_ANY_DEPTH UINT32_MAX
 

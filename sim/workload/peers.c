@@ -1,5 +1,5 @@
 /* Several GPUs and threads of one program: who may reach whose memory, who holds a lock when. */
-#include "sim/workload/workload.h"
+#include "sim/workload/host_waits.h"
 
 bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other)
 {
@@ -33,26 +33,9 @@ void gt_peer_sent_bytes(const struct gt_workload *workload, uint64_t *bytes)
     }
 }
 
-/* What a blocking form of a copy, or pageable memory, makes the thread wait for. */
-static bool waits(const struct gt_workload *workload, const struct gt_call *call)
-{
-    if (call->flags & GT_CALL_SYNCHRONOUS)
-        return true;
-    return call->kind == GT_CALL_COPY && call->ops == 1 && workload->ops[call->first_op].memory == GT_MEMORY_PAGEABLE;
-}
-
 bool gt_call_needs_lock(const struct gt_workload *workload, gt_call_index index)
 {
     const struct gt_call *call = &workload->calls[index];
 
-    if (workload->threads[call->thread].lock == GT_NONE)
-        return false;
-    switch ((enum gt_call_kind)call->kind) {
-    case GT_CALL_STREAM_SYNC:
-    case GT_CALL_EVENT_SYNC:
-    case GT_CALL_DEVICE_SYNC:
-    case GT_CALL_POLL: return false;
-    case GT_CALL_FREE: return call->stream != GT_NONE;
-    default: return !waits(workload, call);
-    }
+    return workload->threads[call->thread].lock != GT_NONE && !gt_call_may_wait(workload, call);
 }

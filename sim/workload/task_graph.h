@@ -19,6 +19,8 @@ typedef uint32_t gt_task_counter_index;
 typedef uint32_t gt_task_buffer_index;
 typedef uint32_t gt_worker_index; /* the block of the grid, linear */
 
+enum { GT_MOST_WORKERS = 1 << 20 }; /* a grid of so many blocks is the largest that does tasks */
+
 /* What one task of a kind takes. */
 enum gt_task_cost {
     GT_TASK_COST_NONE,  /* not known: from its bytes and operations (roofline), or its kind's program */

@@ -208,6 +208,7 @@ struct gt_call {
     /* What measured times show, said outright (sim/baseline/stated.h); of no meaning where start_ps is known. */
     gt_op_index awaited;  /* of a synchronisation without a target: the operation that it waits for; or GT_NONE */
     gt_time_ps before_ps; /* the thread's own work since the call before; of its first call, since the origin */
+    gt_time_ps kept_ps;   /* of that, so much in ranges that launch nothing, such as a data loader's: no change removes it */
     gt_time_ps
         handover_ps; /* where another thread of its process made the call before it: since that one's end; or NONE */
     gt_time_ps return_ps; /* from the end of what it waited for to its return; GT_TIME_NONE: the device file's */
@@ -240,6 +241,8 @@ struct gt_op {
     bool has_priority; /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
     bool from_peer;    /* P2P: the data comes from there; else it goes there */
     uint8_t own_gap;   /* gt_own_gap: which gap own_gap_ps is */
+    uint8_t
+        inferred_afters; /* so many of its last afters were concluded from measured times, and nobody stated them */
     int32_t priority;
     gt_gpu_index peer_gpu; /* P2P: the other device; of a kernel: whose memory it reads or writes; else GT_NONE */
     /* As visible_ps, of what waits in its stream, a graph's first node for its graph: from the end of the last that it

@@ -243,7 +243,7 @@ static int check_ops(const struct gt_workload *workload, uint32_t call_index, st
             return gt_error_set(error, "an operation belongs to another call than the one that has it");
         if (check_op(workload, i, error) != 0 || check_accesses(workload, op, error) != 0)
             return -1;
-        if ((uint64_t)op->first_after + op->afters > workload->after_count)
+        if ((uint64_t)op->first_after + op->afters > workload->after_count || op->inferred_afters > op->afters)
             return gt_error_set(error, "an operation's edges are not among the edges");
         for (uint32_t j = op->first_after; j < op->first_after + op->afters; j++)
             if (workload->afters[j] == i || workload->afters[j] >= call->first_op + call->ops)

@@ -66,9 +66,8 @@ static void add_kernel(struct gt_workload *w, gt_kernel_index kernel, gt_stream_
     w->ops[op].kernel = kernel;
 }
 
-/* Each kernel reads two buffers and writes one; every `handover` kernels of a stream the next stream waits for it, and
- * every 1,000 the host waits for all.  `shared`: buffers are everybody's; else each stream has its own. */
-static struct gt_workload *make(uint32_t streams, uint32_t handover, bool shared, bool pieces)
+/* One kernel, a GPU, a thread, streams, events. */
+static struct gt_workload *begin(uint32_t streams, gt_kernel_index *index)
 {
     struct gt_workload *w = gt_workload_new();
     struct gt_kernel kernel = { .name = gt_name(w, "k", 1),
@@ -77,8 +76,8 @@ static struct gt_workload *make(uint32_t streams, uint32_t handover, bool shared
                                 .duration_ps = 1000000,
                                 .runs = GT_NONE,
                                 .arguments = GT_NONE };
-    gt_kernel_index index = gt_workload_kernel(w, &kernel);
 
+    *index = gt_workload_kernel(w, &kernel);
     gt_workload_add_gpu(w);
     gt_workload_add_thread(w);
     for (uint32_t i = 0; i < streams; i++) {
@@ -87,6 +86,40 @@ static struct gt_workload *make(uint32_t streams, uint32_t handover, bool shared
     }
     for (uint32_t i = 0; i < EVENTS; i++)
         gt_workload_add_event(w);
+    return w;
+}
+
+/* One buffer: half of the kernels write a part of it each, and then the others read it whole. */
+static struct gt_workload *make_parts(uint32_t streams)
+{
+    gt_kernel_index index;
+    struct gt_workload *w = begin(streams, &index);
+    gt_buffer_index buffer = gt_workload_add_buffer(w);
+
+    w->buffers[buffer].bytes = OPERATIONS / 2 * 16;
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        bool writes = i < OPERATIONS / 2;
+        struct gt_buffer_access access = { .buffer = buffer, .writes = writes };
+
+        if (writes) {
+            access.offset = i * UINT64_C(16);
+            access.bytes = 16;
+        }
+        add_kernel(w, index, i % streams);
+        gt_workload_add_access(w, i, &access);
+        if (i == OPERATIONS / 2 - 1)
+            add_call(w, GT_CALL_DEVICE_SYNC, GT_NONE);
+    }
+    return w;
+}
+
+/* Each kernel reads two buffers and writes one; every `handover` kernels of a stream the next stream waits for it, and
+ * every 1,000 the host waits for all.  `shared`: buffers are everybody's; else each stream has its own. */
+static struct gt_workload *make(uint32_t streams, uint32_t handover, bool shared, bool pieces)
+{
+    gt_kernel_index index;
+    struct gt_workload *w = begin(streams, &index);
+
     for (uint32_t i = 0; i < BUFFERS; i++) {
         gt_buffer_index buffer = gt_workload_add_buffer(w);
 
@@ -110,9 +143,9 @@ static struct gt_workload *make(uint32_t streams, uint32_t handover, bool shared
     return w;
 }
 
-static void bench(const char *what, uint32_t streams, uint32_t handover, bool shared, bool pieces)
+/* Ends the workload. */
+static void bench(const char *what, uint32_t streams, struct gt_workload *w)
 {
-    struct gt_workload *w = make(streams, handover, shared, pieces);
     struct gt_check check;
     double start_s = now_s();
 
@@ -126,10 +159,11 @@ static void bench(const char *what, uint32_t streams, uint32_t handover, bool sh
 
 int main(void)
 {
-    bench("own buffers, whole", 32, 4, false, false);
-    bench("own buffers, pieces", 32, 4, false, true);
-    bench("everybody's buffers, whole", 8, 1, true, false);
-    bench("everybody's buffers, pieces, overlap", 32, 4, true, true);
-    bench("many streams, a wait a kernel", 512, 1, false, false);
+    bench("own buffers, whole", 32, make(32, 4, false, false));
+    bench("own buffers, pieces", 32, make(32, 4, false, true));
+    bench("everybody's buffers, whole", 8, make(8, 1, true, false));
+    bench("everybody's buffers, pieces, overlap", 32, make(32, 4, true, true));
+    bench("many streams, a wait a kernel", 512, make(512, 1, false, false));
+    bench("parts that are read whole", 8, make_parts(8));
     return 0;
 }

@@ -167,3 +167,19 @@ END
     "$GRIDTIDE" export perfetto again.db -o old.pftrace
     [ "$(grep -c $',5\r$' old.csv)" -eq 0 ]
 }
+
+@test "names are as traced for programs, and clean for people" {
+    name=$(printf 'w\u202eb\033[1m')
+    jq -c -n --arg name "$name" '{gridtide:1,device:"toy"}, {stream:$name}, {kernel:"k",block_us:1},
+        {call:"launch",kernel:"k",stream:$name,writes:[$name]}, {call:"launch",kernel:"k",stream:"b",reads:[$name]},
+        {call:"free",buffer:$name,stream:$name,name:"cudaFreeAsync"}' > name.jsonl
+    run -1 "$GRIDTIDE" check name.jsonl --format csv
+    [[ "$output" == *"k (line 4, stream $name)"*",$name,"*"stream b wait"*"b.wait_stream($name)"* ]]
+    [[ "$output" == *"misuses,free-in-use,$name,"* ]]
+    [[ "$output" != *'\u'* ]]
+    "$GRIDTIDE" check name.jsonl --format json > name.json || [ $? -eq 1 ]
+    jq -e --arg name "$name" '.races[0].buffer == $name and .misuses[0].buffer == $name' name.json
+    run -1 "$GRIDTIDE" check name.jsonl
+    [[ "$output" == *'of w\u202eb\u001b[1m'* ]]
+    [[ "$output" != *"$name"* ]]
+}

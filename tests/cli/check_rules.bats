@@ -34,7 +34,11 @@ copy()
 
 @test "synchronous forms in a default stream, legacy or of a thread, wait as CUDA's do" {
     p='{"stream":"p","flags":["per_thread_default"]}'
-    # Staged from pageable memory, and within the device: the copy may still be under way.
+    # Staged from pageable memory, and within the device: the copy may still be under way. "A stream sync is performed before
+    # the copy is initiated": what the stream was asked for before is done.
+    [ "$(races "$p" "$(use p writes x)" "$(copy p h2d pageable h y true)" "$(use b reads x)")" -eq 0 ]
+    [ "$(races "$p" "$(use p writes x)" "$(copy p h2d pageable h y false)" "$(use b reads x)")" -eq 1 ]
+    [ "$(races '{"stream":"d"}' "$(use d writes x)" "$(copy 0 h2d pageable h y true | sed 's/"stream":"0"/"stream":0/')" "$(use b reads x)")" -eq 0 ]
     [ "$(races "$p" "$(copy p h2d pageable h x true)" "$(use b reads x)")" -eq 1 ]
     [ "$(races "$p" "$(copy p d2d device w x true)" "$(use b reads x)")" -eq 1 ]
     [ "$(races "$p" "$(copy p d2h pinned x h true)" "$(use b writes x)")" -eq 0 ]
@@ -48,6 +52,10 @@ copy()
     # The legacy default stream's synchronisation is for blocking streams as well, not for others.
     [ "$(races '{"stream":"d"}' "$(use d writes x)" '{"call":"stream_sync","stream":0}' "$(use b reads x)")" -eq 0 ]
     [ "$(races "$(use a writes x)" '{"call":"stream_sync","stream":0}' "$(use b reads x)")" -eq 1 ]
+    # A poll's queries tell of the stream that they ask alone; of one that gives up nothing is known.
+    [ "$(races '{"stream":"d"}' "$(use d writes x)" '{"call":"poll","stream":0,"piece_us":1}' "$(use b reads x)")" -eq 1 ]
+    [ "$(races '{"stream":"d"}' "$(use d writes x)" '{"call":"poll","stream":"d","piece_us":1}' "$(use b reads x)")" -eq 0 ]
+    [ "$(races '{"stream":"d"}' "$(use d writes x)" '{"call":"poll","stream":"d","piece_us":1,"most_pieces":2}' "$(use b reads x)")" -eq 1 ]
     # CUDA_LAUNCH_BLOCKING
     [ "$(races "$(use a writes x | sed 's/}$/,"synchronous":true}/')" "$(use b reads x)")" -eq 0 ]
 }

@@ -168,3 +168,13 @@ simulated()
     [ "$status" -eq 1 ]
     [[ "$output" == *"trace.jsonl:3: "*"leave --detail full away"* ]]
 }
+
+@test "launches by blocks are numbered by block and rule" {
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+    trace '{"kernel":"a","block_us":1}' \
+          '{"kernel":"k","grid":2,"block":32,"block_us":1,"launches":[{"kernel":"a","count":3},{"kernel":"a","count":2,"blocks":"last"}]}' \
+          '{"call":"launch","kernel":"k"}'
+    "$GRIDTIDE" run -q trace.jsonl -o run.db
+    [ "$(sqlite3 run.db "SELECT group_concat(block_no || '.' || rule_no || '.' || nth, ' ') FROM (SELECT * FROM child_launch ORDER BY op_no)")" = \
+      "0.0.0 0.0.1 0.0.2 1.0.0 1.0.1 1.0.2 1.1.0 1.1.1" ]
+}

@@ -18,6 +18,90 @@ has_recorder()
     [[ "$output" == "gridtide: this gridtide has no recorder (libgridtide_record.so): it was built without CUDA;"* ]]
 }
 
+@test "a library that is not found: the places looked at, and the variable" {
+    mkdir -p elsewhere/bin
+    cp "$GRIDTIDE" elsewhere/bin/gridtide
+    run -1 env -u GRIDTIDE_RECORDER elsewhere/bin/gridtide record -- true
+    [[ "$output" == *"elsewhere/bin/validate/record/libgridtide_record.so"* ]]
+    [[ "$output" == *"GRIDTIDE_RECORDER"* ]]
+    run -1 env GRIDTIDE_RECORDER=no-such.so "$GRIDTIDE" record -- true
+    [[ "$output" == "gridtide: no-such.so: "* ]]
+}
+
+@test "a library beside a moved program, and one that is named" {
+    stand_in
+    prefix=$(sed -n 's/.*GT_INSTALLED_PROGRAMS "\(.*\)"/\1/p' "$GRIDTIDE_BUILD/traces/io/paths.h")
+    libraries=$(sed -n 's/.*GT_INSTALLED_LIBRARIES "\(.*\)"/\1/p' "$GRIDTIDE_BUILD/traces/io/paths.h")
+    mkdir -p "moved$prefix" "moved$libraries"
+    cp "$GRIDTIDE" "moved$prefix/gridtide"
+    cp bin/validate/record/libgridtide_record.so "moved$libraries"
+    GRIDTIDE_DATA=$GRIDTIDE_SOURCE/sim
+    export GRIDTIDE_DATA
+    run -0 "moved$prefix/gridtide" record -o x.jsonl -- true
+    [[ "$output" == *"recorded: 2 kernels"* ]]
+    rm -r moved
+    mkdir other
+    cp "$GRIDTIDE" other
+    GRIDTIDE_RECORDER=bin/validate/record/libgridtide_record.so run -0 other/gridtide record -o x.jsonl -- true
+    [[ "$output" == *"recorded: 2 kernels"* ]]
+}
+
+@test "CUDA_DEVICE_MAX_CONNECTIONS of the program is in the trace" {
+    stand_in
+    run -0 env CUDA_DEVICE_MAX_CONNECTIONS=2 bin/gridtide record -o x.jsonl -- true
+    head -1 x.jsonl | grep -q '"scheduling.connections":"2"'
+    run -0 env -u CUDA_DEVICE_MAX_CONNECTIONS bin/gridtide record -o x.jsonl -- true
+    run -1 grep scheduling.connections x.jsonl
+}
+
+# In place of the program that measures what recording costs: it counts how often it was run.
+cost_stand_in()
+{
+    cat > bin/validate/record/gridtide-record-cost <<'EOF'
+#!/bin/sh
+echo "$1" >> "$COUNTED"
+[ "$1" = plain ] && echo "$1 launch 3000" || echo "$1 launch 4500"
+EOF
+    chmod +x bin/validate/record/gridtide-record-cost
+    export COUNTED="$PWD/counted" XDG_CACHE_HOME="$PWD/cache"
+    : > counted
+}
+
+@test "what recording costs is measured once, and again where it may differ" {
+    stand_in
+    cost_stand_in
+    run -0 bin/gridtide record -o x.jsonl -- true
+    [ "$(grep -c plain counted)" = 2 ]
+    [ "$(wc -l < counted)" = 4 ]
+    grep -q '"launch"' x.jsonl
+    run -0 bin/gridtide record -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 4 ]
+    [ "$(grep -o '"recording":{[^}]*}' y.jsonl)" = "$(grep -o '"recording":{[^}]*}' x.jsonl)" ]
+    run -0 bin/gridtide record --graphs nodes -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 8 ]
+    run -0 bin/gridtide record --cost measure -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 12 ]
+    run -0 env CUDA_VISIBLE_DEVICES=1 bin/gridtide record --cost none -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 12 ]
+    run -0 env CUDA_VISIBLE_DEVICES=1 bin/gridtide record -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 16 ]
+    touch -d '1 hour ago' bin/validate/record/libgridtide_record.so
+    run -0 bin/gridtide record -o y.jsonl -- true
+    [ "$(wc -l < counted)" = 20 ]
+}
+
+@test "a cost that could not be measured is not kept, a cache that cannot be written does not matter" {
+    stand_in
+    cost_stand_in
+    printf '#!/bin/sh\necho "$1" >> "$COUNTED"\nexit 1\n' > bin/validate/record/gridtide-record-cost
+    run -0 bin/gridtide record -o x.jsonl -- true
+    run -0 bin/gridtide record -o x.jsonl -- true
+    [ "$(wc -l < counted)" = 8 ]
+    cost_stand_in
+    run -0 env XDG_CACHE_HOME=/proc/none bin/gridtide record -o x.jsonl -- true
+    [ "$(wc -l < counted)" = 4 ]
+}
+
 @test "a program and when to record: what is wrong is said" {
     run -2 "$GRIDTIDE" record
     [[ "$output" == *"name a program to run"* ]]
@@ -27,6 +111,10 @@ has_recorder()
     [[ "$output" == *"give one of them"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
     [[ "$output" == *"--delay and --duration go with --from start"* ]]
+    run -2 "$GRIDTIDE" record --graphs some true
+    [[ "$output" == *"'some' is none of nodes, whole"* ]]
+    run -2 "$GRIDTIDE" record --cost much true
+    [[ "$output" == *"'much' is none of cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true
     [[ "$output" == *"'soon' is no time"* ]]
 }
@@ -55,7 +143,7 @@ stand_in()
     mkdir -p bin/validate/record
     cp "$GRIDTIDE" "$GRIDTIDE_BUILD/gridtide.source" bin/
     cc -D_GNU_SOURCE -I"$GRIDTIDE_SOURCE" -shared -fPIC -o bin/validate/record/libgridtide_record.so \
-        "$GRIDTIDE_SOURCE/tests/data/recorder_stub.c" "$GRIDTIDE_SOURCE/validate/record/writer.c" -lpthread
+        "$GRIDTIDE_SOURCE/tests/data/recorder_stub.c" "$GRIDTIDE_SOURCE"/validate/record/{chunks,writer}.c -lpthread
 }
 
 @test "a program that fails: its status is told, the trace is written all the same" {

@@ -62,3 +62,26 @@ measured() {
     ' "$GRIDTIDE_SOURCE/validate/recordings/h200-figures.txt" figures)
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }
+
+# As tests/unit/contradictions.c: thread b's first synchronisation returned at 8 us although its kernel ran until 103.
+@test "dependencies that contradict the recorded order are dropped, and run, whatif and sweep say so" {
+    cd "$BATS_TEST_TMPDIR"
+    cat > apart.jsonl <<'END'
+{"gridtide":1,"device":"h200"}
+{"kernel":"k","grid":1,"block":128}
+{"call":"launch","kernel":"k","stream":"z","thread":"b","start_us":0,"duration_us":1,"op_start_us":3,"op_duration_us":100}
+{"call":"stream_sync","stream":"z","thread":"b","start_us":4,"duration_us":4}
+{"call":"stream_sync","stream":"x","thread":"b","start_us":10,"duration_us":1}
+{"call":"launch","kernel":"k","stream":"y","thread":"b","start_us":20,"duration_us":1,"op_start_us":25,"op_duration_us":35}
+{"call":"event_wait","stream":"x","target_unknown":true,"thread":"a","start_us":30,"duration_us":1}
+{"call":"launch","kernel":"k","stream":"x","thread":"a","start_us":31,"duration_us":1,"op_start_us":62,"op_duration_us":10}
+END
+    "$GRIDTIDE" run apart.jsonl -o apart.db 2> warnings
+    grep -q 'warning: dependencies-contradict: ' warnings
+    [ "$(sqlite3 apart.db "SELECT count FROM warning WHERE kind = 'dependencies-contradict'")" -eq 1 ]
+    for change in streams=1 launch-cost=9; do
+        "$GRIDTIDE" whatif apart.jsonl --change "$change" -f json > answer.json
+        jq -e '.changes[0].assumptions | map(select(test("^1 inferred dependenc"))) | length == 1' answer.json
+    done
+    "$GRIDTIDE" sweep -q apart.jsonl --over launch-cost=3,9 -j 1 -o sweep.db > table
+}

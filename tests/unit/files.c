@@ -228,6 +228,63 @@ static void a_signal_removes_what_was_begun(void **state)
     }
 }
 
+/* Where the file system has files without a name: nothing is there until the file is whole, over an old one too, so that
+ * even SIGKILL leaves nothing. */
+static void a_kill_leaves_nothing(void **state)
+{
+    static char back[TEXT_BYTES + 1];
+    struct gt_error error;
+    int fd = gt_output_open_unnamed(in_folder("probe")), status;
+    pid_t child;
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    close(fd);
+    write_text(in_folder("kept"));
+    child = fork();
+    if (child == 0) {
+        struct gt_output *old = gt_output_open(in_folder("kept"), NULL);
+        struct gt_output *new = gt_output_open(in_folder("new"), NULL);
+
+        for (int i = 0; i < 200; i++)
+            if (gt_output_write(old, back, TEXT_BYTES, NULL) != 0 ||
+                gt_output_write(new, back, TEXT_BYTES, NULL) != 0)
+                _exit(3);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(files_left(), 1);
+    assert_int_equal(read_all(in_folder("kept"), back, sizeof back, &error), TEXT_BYTES);
+    unlink(in_folder("kept"));
+}
+
+/* Without a name until then or not, what was there is replaced at once, with the mode of a new file. */
+static void a_whole_file_replaces_the_old_one(void **state)
+{
+    static char back[TEXT_BYTES + 1];
+    struct stat status;
+    struct gt_error error;
+    mode_t mask = umask(027);
+    FILE *old = fopen(in_folder("kept"), "w");
+
+    (void)state;
+    assert_non_null(old);
+    fputs("old", old);
+    fclose(old);
+    for (int i = 0; i < 2; i++) {
+        write_text(in_folder(i == 0 ? "kept" : "new"));
+        assert_int_equal(read_all(in_folder(i == 0 ? "kept" : "new"), back, sizeof back, &error), TEXT_BYTES);
+        assert_int_equal(stat(in_folder(i == 0 ? "kept" : "new"), &status), 0);
+        assert_int_equal(status.st_mode & 0777, 0640);
+        assert_int_equal(files_left(), i + 1);
+    }
+    umask(mask);
+    unlink(in_folder("kept"));
+    unlink(in_folder("new"));
+}
+
 static void a_link_stays_a_link(void **state)
 {
     struct stat status;
@@ -260,6 +317,8 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_said),
         cmocka_unit_test(an_abandoned_file_leaves_the_old_one),
         cmocka_unit_test(a_signal_removes_what_was_begun),
+        cmocka_unit_test(a_kill_leaves_nothing),
+        cmocka_unit_test(a_whole_file_replaces_the_old_one),
         cmocka_unit_test(a_link_stays_a_link),
     };
 

@@ -102,6 +102,16 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":[]}\n", "one to three" },
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":[1,1,1,1]}\n", "one to three" },
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":2147483648}\n", "too large" },
+    { 2, HEADER "{\"task_graph\":\"g\",\"counters\":1000000000}\n", "counts stand for more than" },
+    { 2, HEADER "{\"task_graph\":\"g\",\"tasks\":[{\"task\":\"a\",\"worker\":2000000000}]}\n", "too large" },
+    { 2, HEADER "{\"task_graph\":\"g\",\"tasks\":[{\"task\":\"a\",\"count\":5000000}]}\n", "counts stand for more than" },
+    { 2, HEADER "{\"task_graph\":\"g\",\"tasks\":[{\"task\":\"a\",\"count\":1000000,\"signals\":[\"a\",\"b\",\"c\",\"d\"]}]}\n", "counts stand for more than" },
+    { 2, HEADER "{\"task_graph\":\"g\",\"columns\":{\"count\":5000000,\"kind\":0}}\n", "counts stand for more than" },
+    { 3, HEADER "{\"task_graph\":\"g\",\"counters\":3000000}\n{\"task_graph\":\"h\",\"counters\":3000000}\n",
+      "counts stand for more than" },
+    { 5, HEADER "{\"kernel\":\"k\",\"block_us\":1,\"launches\":[{\"kernel\":\"k\",\"count\":1000000,\"depth\":1}]}\n"
+             "{\"call\":\"launch\",\"kernel\":\"k\"}\n{\"call\":\"launch\",\"kernel\":\"k\"}\n"
+             "{\"call\":\"launch\",\"kernel\":\"k\"}\n", "launch more than 2097152 further ones" },
     { 2, HEADER "{\"kernel\":\"k\",\"block\":[65536,65536]}\n", "more than any GPU takes" },
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":8,\"cluster\":3,\"block_us\":1}\n", "must divide the grid's" },
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":64,\"cluster\":32,\"block_us\":1}\n", "at most 16 blocks" },

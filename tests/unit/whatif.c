@@ -278,6 +278,25 @@ static void layers_are_joined_to_steps_by_the_hosts_time(void **state)
     assert_int_equal(repeats.rows, 1);
 }
 
+/* cudaFree waits, and so ends a row as a synchronisation does. */
+static void a_row_begins_behind_the_call_that_waits(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_repeats repeats;
+
+    (void)state;
+    for (int step = 0; step < 4; step++) {
+        launch(w, "sgemm_128x64", 528, 10);
+        call(w, GT_CALL_FREE, GT_TIME_NONE);
+        launch(w, "reduce_kernel", 528, 10);
+    }
+    assert_true(gt_repeats_find(&repeats, w));
+    assert_int_equal(repeats.first_call[0], 2);
+    assert_int_equal(repeats.count, 3);
+    free(repeats.first_call);
+    gt_workload_free(w);
+}
+
 /* A step is told by its rarest call, however many others come again within it; a profiler's waits at the end count for
  * nothing. */
 static void the_outermost_row_is_found(void **state)
@@ -375,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_row_of_calls_that_repeats_is_a_step),
         cmocka_unit_test(layers_are_joined_to_steps_by_the_hosts_time),
         cmocka_unit_test(the_outermost_row_is_found),
+        cmocka_unit_test(a_row_begins_behind_the_call_that_waits),
         cmocka_unit_test(steps_that_merge_are_parts_of_the_whole),
         cmocka_unit_test(calls_that_differ_are_one_step),
         cmocka_unit_test(what_the_profiler_cost_is_taken_off),

@@ -19,10 +19,11 @@ extern const struct gt_warning_kind gt_warning_kinds[]; /* sorted by kind, then 
 /* The kind of which a trace's reader speaks each time; all others are a recording's, and told once. */
 #define GT_WARNING_MISSPELT "unknown-fields"
 /* Kinds that only a simulation finds. */
-#define GT_WARNING_CONTENTION   "contention-unexplained"
-#define GT_WARNING_EXTRAPOLATED "collectives-extrapolated"
-#define GT_WARNING_PENDING      "launches-pending"
-#define GT_WARNING_DEPTH        "launches-too-deep"
+#define GT_WARNING_CONTENTION    "contention-unexplained"
+#define GT_WARNING_CONTRADICTING "dependencies-contradict"
+#define GT_WARNING_EXTRAPOLATED  "collectives-extrapolated"
+#define GT_WARNING_PENDING       "launches-pending"
+#define GT_WARNING_DEPTH         "launches-too-deep"
 
 /* Count `count` more warnings of a kind that the table has for the workload's source; they read
  * "text; remedy".  A kind that it does not have is a mistake in this program. */

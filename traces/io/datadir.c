@@ -28,22 +28,26 @@ static char *readable(const char *root, const char *subdir, const char *name)
     return NULL;
 }
 
+char *gt_beside_program(const char *name)
+{
+    char program[4096], *path;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+
+    while (length > 0 && program[length - 1] != '/')
+        length--;
+    return length <= 0 || asprintf(&path, "%.*s%s", (int)length, program, name) < 0 ? NULL : path;
+}
+
 /* The folder of the source that a program which was built and not installed is of: `make` wrote it into a file
  * beside it.  Malloced; NULL for an installed one. */
 static char *source_tree(void)
 {
-    static const char mark[] = "/gridtide.source";
-    char path[4096 + sizeof mark], *tree = NULL;
-    ssize_t length = readlink("/proc/self/exe", path, 4096);
+    char *mark = gt_beside_program("gridtide.source"), *tree = NULL;
+    FILE *file = mark == NULL ? NULL : fopen(mark, "re");
     size_t room = 0;
-    FILE *file;
+    ssize_t length;
 
-    while (length > 0 && path[length - 1] != '/')
-        length--;
-    if (length <= 0)
-        return NULL;
-    strcpy(path + length - 1, mark);
-    file = fopen(path, "re");
+    free(mark);
     if (file == NULL)
         return NULL;
     length = getline(&tree, &room, file);
@@ -68,6 +72,38 @@ static char *source_path(const char *subdir, const char *name)
     return path;
 }
 
+/* How far two absolute paths agree, by whole names: the bytes up to and with the last '/' that both have. */
+static size_t common_bytes(const char *one, const char *other)
+{
+    size_t common = 0;
+
+    for (size_t i = 0; one[i] != '\0' && one[i] == other[i]; i++)
+        if (one[i] == '/')
+            common = i + 1;
+    return common;
+}
+
+char *gt_moved_path(const char *installed)
+{
+    static const char programs[] = GT_INSTALLED_PROGRAMS;
+    size_t common = common_bytes(programs, installed), length = 0;
+    char path[8192];
+
+    for (const char *at = programs + common; *at != '\0' && length + 4 < sizeof path; at++)
+        if (at == programs + common || at[-1] == '/')
+            length = (size_t)(stpcpy(path + length, "../") - path);
+    snprintf(path + length, sizeof path - length, "%s", installed + common);
+    return gt_beside_program(path);
+}
+
+static char *moved_data(const char *subdir, const char *name)
+{
+    char *folder = gt_moved_path(GT_INSTALLED_DATA), *path = folder == NULL ? NULL : readable(folder, subdir, name);
+
+    free(folder);
+    return path;
+}
+
 char *gt_data_path(const char *subdir, const char *name)
 {
     const char *chosen = getenv("GRIDTIDE_DATA");
@@ -77,6 +113,8 @@ char *gt_data_path(const char *subdir, const char *name)
         path = readable(chosen, subdir, name);
     if (path == NULL)
         path = source_path(subdir, name);
+    if (path == NULL)
+        path = moved_data(subdir, name);
     if (path == NULL)
         path = readable(GT_INSTALLED_DATA, subdir, name);
     return path;

@@ -1,4 +1,4 @@
-/* datadir.h - where Gridtide's own data files are: device files, plot templates. */
+/* datadir.h - where Gridtide's own files are: device files, plot templates, what was installed with the program. */
 #ifndef GRIDTIDE_TRACES_IO_DATADIR_H
 #define GRIDTIDE_TRACES_IO_DATADIR_H
 
@@ -6,7 +6,15 @@
  * with `name` NULL. Malloced; NULL when there is no such file.
  *
  * Looked for in $GRIDTIDE_DATA/SUBDIR when that is set, then in the source tree when the program
- * stands where it was built (beside the file gridtide.source that make wrote), then where `make install` put it. */
+ * stands where it was built (beside the file gridtide.source that make wrote), then where `make install` put it, first in an
+ * installation that was moved as a whole. */
 char *gt_data_path(const char *subdir, const char *name);
+
+/* The path of `name` in the folder of this program. Malloced; NULL where the system does not say which that is. */
+char *gt_beside_program(const char *name);
+
+/* Where `installed`, a folder that `make install` wrote to (traces/io/paths.h), is in an installation that was moved as a
+ * whole: as far from this program as it was from where the program was installed. Malloced, or NULL. */
+char *gt_moved_path(const char *installed);
 
 #endif

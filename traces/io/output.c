@@ -22,7 +22,8 @@ struct codec;
 struct gt_output {
     const struct codec *codec;
     char *path;      /* the final one; what messages name */
-    char *temporary; /* NULL: written in place (a pipe, a device, standard output) */
+    char *temporary; /* the name until then; NULL: it has none, or is written in place */
+    bool unnamed;    /* neither: in place is a pipe, a device, standard output */
     int fd;
     z_stream gzip;
     ZSTD_CStream *zstd;
@@ -179,6 +180,12 @@ static int open_file(struct gt_output *output, const char *path, struct gt_error
 
     if (in_place != 0)
         return in_place < 0 ? -1 : 0;
+    if (gt_writing_is_safe(output->path, error) != 0)
+        return -1;
+    output->fd = gt_output_open_unnamed(output->path);
+    output->unnamed = output->fd >= 0;
+    if (output->unnamed)
+        return 0;
     output->temporary = gt_output_reserve(output->path, error);
     if (output->temporary == NULL)
         return -1;
@@ -254,8 +261,10 @@ int gt_output_commit(struct gt_output *output, struct gt_error *error)
     int result = output->codec->encode(output, true, error);
 
     /* Pipes and devices cannot be synced, and need not be. */
-    if (result == 0 && temporary != NULL && fsync(output->fd) != 0)
+    if (result == 0 && (temporary != NULL || output->unnamed) && fsync(output->fd) != 0)
         result = cannot_write(output, error);
+    if (result == 0 && output->unnamed)
+        result = gt_output_link(output->fd, output->path, error);
     if (result == 0 && close(output->fd) != 0)
         result = cannot_write(output, error);
     if (result == 0) {

@@ -1,5 +1,5 @@
-/* Temporary files beside the final ones, removed however the program ends; what a SIGKILL leaves the
- * next writer in that folder sweeps away. */
+/* Files without a name until they are whole; and temporary files beside the final ones, removed however the program ends,
+ * of which the next writer in that folder sweeps away what a SIGKILL left. */
 #include "traces/io/output_sweep.h"
 
 #include <errno.h>
@@ -103,6 +103,64 @@ char *gt_output_reserve(const char *path, struct gt_error *error)
     return temporary;
 }
 
+/* The new name is on the disk only when its folder is; not every file system can say so. */
+static void sync_folder(const char *path)
+{
+    char *folder = folder_of(path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+int gt_output_open_unnamed(const char *path)
+{
+    char *folder;
+    int fd;
+
+    if (access("/proc/self/fd", X_OK) != 0) /* gt_output_link() needs it */
+        return -1;
+    folder = folder_of(path);
+    fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+        gt_output_sweep(folder);
+        flock(fd, LOCK_EX | LOCK_NB); /* for the moment in which it has a temporary name */
+    }
+    free(folder);
+    return fd;
+}
+
+static int link_to(int fd, const char *path)
+{
+    char from[64];
+
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+int gt_output_link(int fd, const char *path, struct gt_error *error)
+{
+    char *temporary;
+
+    if (link_to(fd, path) == 0) {
+        sync_folder(path);
+        return 0;
+    }
+    if (errno != EEXIST)
+        return gt_error_set(error, "%s: cannot create: %s", path, strerror(errno));
+    temporary = gt_output_reserve(path, error);
+    if (temporary == NULL)
+        return -1;
+    if (unlink(temporary) == 0 && link_to(fd, temporary) == 0)
+        return gt_output_rename(temporary, path, error);
+    gt_error_set(error, "%s: cannot create: %s", path, strerror(errno));
+    gt_output_discard(temporary);
+    return -1;
+}
+
 /* What was reserved is gone, or has its final name. */
 static void release(char *temporary)
 {
@@ -115,19 +173,6 @@ static void release(char *temporary)
         return;
     }
     gt_bug("%s was never reserved", temporary);
-}
-
-/* The new name is on the disk only when its folder is; not every file system can say so. */
-static void sync_folder(const char *path)
-{
-    char *folder = folder_of(path);
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-    free(folder);
 }
 
 int gt_output_rename(char *temporary, const char *path, struct gt_error *error)

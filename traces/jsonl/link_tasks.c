@@ -124,8 +124,8 @@ static int link_after(struct linker *linker, const struct gt_task_link *link, st
     struct group group;
     uint32_t counter;
 
-    if ((uint64_t)linker->waits.count + link->tasks > GT_MOST_COUNTED_PARTS)
-        return gt_error_set(error, "\"after\": more than %d waits in all", GT_MOST_COUNTED_PARTS);
+    if (link->tasks > 1 && gt_jsonl_count_parts(linker->jsonl, link->tasks, error) != 0)
+        return gt_error_prefix(error, "\"after\": ");
     if (find_group(linker, link, &group, error) != 0)
         return gt_error_prefix(error, "\"after\": ");
     counter = group_counter(linker, link, &group);
@@ -146,6 +146,8 @@ static int link_made(struct linker *linker, const struct gt_task_link *link, str
     if (group.tasks % link->tasks != 0)
         return gt_error_set(error, "\"makes\": %u tasks cannot make %u between them, as many each", link->tasks,
                             group.tasks);
+    if (gt_jsonl_count_parts(linker->jsonl, group.tasks, error) != 0)
+        return gt_error_prefix(error, "\"makes\": ");
     each = group.tasks / link->tasks;
     task = group.first;
     for (uint32_t i = 0; i < link->tasks; i++)

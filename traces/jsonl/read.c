@@ -77,6 +77,7 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
 
     while ((status = gt_lines_next(lines, &text, &length, error)) == 1) {
         jsonl->line_number = lines->number < UINT32_MAX ? (uint32_t)lines->number : UINT32_MAX;
+        jsonl->read_bytes += length + 1;
         status = read_line(jsonl, json, text, length, error);
         if (status != 0)
             break;

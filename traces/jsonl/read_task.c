@@ -6,7 +6,7 @@
 
 #include "sim/base/array.h"
 
-enum { MOST_WORKERS = INT32_MAX, MOST_OF_A_TASK = UINT16_MAX };
+enum { MOST_OF_A_TASK = UINT16_MAX };
 
 struct raw_kind {
     const struct gt_json_token *name, *runs, *arguments, *program;
@@ -172,14 +172,27 @@ static uint32_t length_of(const struct gt_json_token *list)
     return count;
 }
 
-static int check_lengths(const struct raw_task *raw, struct gt_error *error)
+int gt_jsonl_count_parts(struct gt_jsonl *jsonl, uint64_t parts, struct gt_error *error)
+{
+    uint64_t most = GT_COUNTED_PARTS + jsonl->read_bytes;
+
+    if (parts <= most && jsonl->counted_parts + parts <= most) {
+        jsonl->counted_parts += parts;
+        return 0;
+    }
+    return gt_error_set(error,
+                        "counts stand for more than %llu tasks, counters, waits, signals, reads and writes in all; "
+                        "use smaller counts, or write the tasks one by one",
+                        (unsigned long long)most);
+}
+
+static int check_lengths(struct gt_jsonl *jsonl, const struct raw_task *raw, struct gt_error *error)
 {
     uint64_t parts =
         (uint64_t)length_of(raw->waits) + length_of(raw->signals) + length_of(raw->reads) + length_of(raw->writes);
 
-    if (raw->count > 1 && parts * raw->count > GT_MOST_COUNTED_PARTS)
-        return gt_error_set(error, "its %u tasks wait for, signal, read or write more than %d in all", raw->count,
-                            GT_MOST_COUNTED_PARTS);
+    if (raw->count > 1 && gt_jsonl_count_parts(jsonl, (1 + parts) * raw->count, error) != 0)
+        return -1;
     if (length_of(raw->waits) > MOST_OF_A_TASK || length_of(raw->signals) > MOST_OF_A_TASK ||
         length_of(raw->reads) + length_of(raw->writes) > MOST_OF_A_TASK)
         return gt_error_set(error, "it waits for, signals, or reads and writes, more than %d", MOST_OF_A_TASK);
@@ -250,7 +263,7 @@ static int read_worker(const struct gt_json_token *value, uint32_t i, gt_worker_
         return gt_error_set(error, "\"worker\" is an empty list");
     if (value->type == GT_JSON_ARRAY)
         value += 1 + i % (value->span - 1);
-    if (gt_jsonl_task_number(value, "worker", MOST_WORKERS - 1, &number, error) != 0)
+    if (gt_jsonl_task_number(value, "worker", GT_MOST_WORKERS - 1, &number, error) != 0)
         return -1;
     *worker = (gt_worker_index)number;
     return 0;
@@ -319,7 +332,7 @@ static int read_task(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, const
         return -1;
     if (raw.count == 0 || raw.count > GT_MOST_TASKS - first)
         return gt_error_set(error, "\"count\" must be from 1 on, and a graph has %d tasks at most", GT_MOST_TASKS);
-    if (check_lengths(&raw, error) != 0 || find_kind(jsonl, graph, raw.kind, &kind, error) != 0)
+    if (check_lengths(jsonl, &raw, error) != 0 || find_kind(jsonl, graph, raw.kind, &kind, error) != 0)
         return -1;
     gt_jsonl_keep_task_unknown(jsonl, graph, GT_EXTRA_TASK, first);
     for (uint32_t i = 0; i < raw.count; i++)

@@ -1,7 +1,7 @@
 /* Many tasks a line: a column a field, an entry a task; numbers in place of names. */
 #include "traces/jsonl/task_lines.h"
 
-enum { MOST_WORKERS = INT32_MAX, MOST_OF_A_TASK = UINT16_MAX };
+enum { MOST_OF_A_TASK = UINT16_MAX };
 
 struct raw_columns {
     const struct gt_json_token *kind, *worker, *bytes, *operations, *name, *waits, *signals, *makes, *reads, *writes;
@@ -48,7 +48,7 @@ static int read_worker(const struct place *place, const struct gt_json_token *va
 {
     uint64_t number;
 
-    if (gt_jsonl_task_number(value, place->name, MOST_WORKERS - 1, &number, error) != 0)
+    if (gt_jsonl_task_number(value, place->name, GT_MOST_WORKERS - 1, &number, error) != 0)
         return -1;
     place->task->worker = (gt_worker_index)number;
     return 0;
@@ -256,6 +256,8 @@ int gt_jsonl_task_columns(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, 
     if (raw.count == 0 || raw.count > GT_MOST_TASKS - graph->graph->task_count)
         return gt_error_set(error, "columns: \"count\" must be from 1 on, and a graph has %d tasks at most",
                             GT_MOST_TASKS);
+    if (gt_jsonl_count_parts(jsonl, raw.count, error) != 0)
+        return gt_error_prefix(error, "columns: ");
     if (raw.kind == NULL)
         return gt_error_set(error, "columns: tasks need a \"kind\"");
     if (open_columns(&raw, cursors, error) != 0)

@@ -7,7 +7,7 @@
 #include "sim/base/array.h"
 #include "traces/io/decimal.h"
 
-enum { SHOWN = 60, MOST_COUNTERS = 1000000000 };
+enum { SHOWN = 60 };
 
 struct raw_graph {
     const struct gt_json_token *key, *kinds, *buffers, *counters, *tasks, *columns;
@@ -198,8 +198,10 @@ static int add_counters(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, co
 {
     uint64_t count;
 
-    if (gt_jsonl_task_number(value, "counters", MOST_COUNTERS - graph->graph->counter_count, &count, error) != 0)
+    if (gt_jsonl_task_number(value, "counters", UINT32_MAX, &count, error) != 0)
         return -1;
+    if (gt_jsonl_count_parts(jsonl, count, error) != 0)
+        return gt_error_prefix(error, "\"counters\": ");
     for (uint64_t i = 0; i < count; i++)
         add_counter(jsonl, graph, NULL, 0);
     return 0;

@@ -21,6 +21,8 @@ struct gt_jsonl {
     struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs, *task_graphs, *groups;
     struct gt_jsonl_graph *graphs; /* of each task graph of the workload (task_lines.h) */
     uint32_t graph_count, graph_room;
+    uint64_t read_bytes;    /* of lines so far */
+    uint64_t counted_parts; /* parts of task graphs that a number stands for: gt_jsonl_count_parts() */
 };
 
 /* What a line is: found by the key that it has, in the order of the table. Each reads one line and

@@ -5,9 +5,9 @@
 #include "sim/workload/task_graph.h"
 #include "traces/jsonl/reader.h"
 
-/* Of one graph; and waits, signals, reads and writes that "count" makes of those of one object: a short line may ask
- * for much memory. */
-enum { GT_MOST_TASKS = 20000000, GT_MOST_COUNTED_PARTS = 200000000 };
+/* Tasks of one graph; and parts of a trace's graphs, tasks, counters, waits, signals, reads and writes, that it says by a
+ * count in place of one by one: so many, and as many more as the trace has bytes, for a short line may ask for much memory. */
+enum { GT_MOST_TASKS = 20000000, GT_COUNTED_PARTS = 1 << 22 };
 
 /* Something said of tasks that only the whole graph can tell: they come after, or make, all tasks of a name or one by
  * its number. */
@@ -45,6 +45,8 @@ int gt_jsonl_use_counter(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, c
                          gt_task_counter_index *counter, struct gt_error *error);
 int gt_jsonl_use_task_buffer(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, const struct gt_json_token *ref,
                              gt_task_buffer_index *buffer, struct gt_error *error);
+/* Before `parts` parts come into being that a count stands for: -1 where these are too many. */
+int gt_jsonl_count_parts(struct gt_jsonl *jsonl, uint64_t parts, struct gt_error *error);
 /* A whole number up to `most`. */
 int gt_jsonl_task_number(const struct gt_json_token *value, const char *name, uint64_t most, uint64_t *number,
                          struct gt_error *error);

@@ -3,6 +3,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "sim/workload/host_waits.h"
 #include "traces/kineto/tensors_parts.h"
 
 struct alloc {
@@ -96,9 +97,7 @@ static void give_op(const struct giving *g, struct gt_op *op, const struct et_no
 static bool waits_between(const struct gt_workload *w, uint32_t external, gt_call_index first, gt_call_index behind)
 {
     for (gt_call_index i = first; i < behind; i++)
-        if (w->calls[i].external == external &&
-            (w->calls[i].kind == GT_CALL_STREAM_SYNC || w->calls[i].kind == GT_CALL_DEVICE_SYNC ||
-             w->calls[i].kind == GT_CALL_EVENT_SYNC))
+        if (w->calls[i].external == external && gt_call_synchronises(&w->calls[i]))
             return true;
     return false;
 }

@@ -305,6 +305,20 @@ static void set_keys(struct gt_import_device *draft, const struct gt_record_gpu 
     }
 }
 
+/* Of the first process that uses a GPU. */
+static void set_connections(struct gt_import_device *draft, const struct gt_recorded *recorded)
+{
+    for (uint32_t i = 0; i < recorded->process_count; i++) {
+        const struct gt_recorded_process *process = &recorded->processes[i];
+
+        if (process->header == NULL || GT_RECORD_COUNT(process, GT_RECORDED_CONTEXT) == 0)
+            continue;
+        if (process->header->connections > 0)
+            gt_import_device_set(draft, "scheduling.connections", process->header->connections);
+        return;
+    }
+}
+
 void gt_recorded_describe_device(struct gt_recorded *recorded)
 {
     struct gt_workload *workload = recorded->import.workload;
@@ -327,5 +341,6 @@ void gt_recorded_describe_device(struct gt_recorded *recorded)
     }
     gt_import_device_begin(&draft, workload, gt_name_text(workload, workload->gpus[0].name));
     set_keys(&draft, recorded->gpus[first].record);
+    set_connections(&draft, recorded);
     gt_import_device_end(&draft);
 }

@@ -22,7 +22,7 @@
 #define GT_RECORDED_COSTS "costs.txt"
 
 enum {
-    GT_RECORDED_VERSION = 2,
+    GT_RECORDED_VERSION = 3,
     GT_RECORDED_HEADER_BYTES = 4096, /* a page, so that chunks can be mapped */
     GT_RECORDED_CHUNK_BYTES = 64 * 1024,
     GT_RECORDED_TEXT_BYTES = 4000 /* longer texts are cut */
@@ -30,7 +30,8 @@ enum {
 
 struct gt_recorded_header {
     char magic[8];
-    uint32_t version, pid, parent_pid, reserved;
+    uint32_t version, pid, parent_pid;
+    uint32_t connections;   /* what its environment's CUDA_DEVICE_MAX_CONNECTIONS says; 0: nothing */
     uint64_t start_ns;      /* when recording of this process began */
     uint64_t start_unix_ns; /* the same since 1970 */
     char program[256];      /* name of the program, ended by a 0 */
@@ -58,6 +59,7 @@ enum gt_recorded_kind {
     GT_RECORDED_END,
     GT_RECORDED_OVERHEAD,
     GT_RECORDED_PIECE,
+    GT_RECORDED_WHOLE_GRAPH,
     GT_RECORDED_KINDS
 };
 
@@ -241,6 +243,14 @@ struct gt_record_op {
     uint32_t peer_gpu;            /* UINT32_MAX: none */
     uint32_t launch_type;         /* CUPTI's: 1 cooperative */
     uint32_t source_gpu;          /* of a copy between GPUs */
+};
+
+/* A launch of an executable graph as CUPTI timed it as a whole, without its nodes: these were recorded in earlier launches. */
+struct gt_record_whole_graph {
+    struct gt_record_head head;
+    uint64_t start_ns, end_ns;
+    uint32_t executable, correlation; /* of the launch */
+    uint32_t gpu, context, stream, reserved;
 };
 
 /* An executable graph and the one that it was made from, or updated to by that call. */

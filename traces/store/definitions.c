@@ -225,23 +225,39 @@ static void peer_value(sqlite3_context *result, const void *workload, uint64_t r
     }
 }
 
-/* Those of one block by one rule stand together. */
+/* The first launch of the block by the rule that launch `row` is by: they stand together, and there may be a million. */
+static uint64_t first_alike(const struct gt_child_launch *launches, uint64_t row)
+{
+    const struct gt_child_launch *launch = &launches[row];
+    uint64_t first = row, step = 1;
+    bool grows = true;
+
+    while (step > 0) {
+        const struct gt_child_launch *before = first >= step ? &launches[first - step] : NULL;
+
+        if (before != NULL && before->parent == launch->parent && before->block == launch->block &&
+            before->rule == launch->rule) {
+            first -= step;
+            step = grows ? step * 2 : step;
+        } else {
+            grows = false;
+            step /= 2;
+        }
+    }
+    return first;
+}
+
 static void child_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
     const struct gt_child_launch *launches = ((const struct gt_workload *)workload)->child_launches;
     const struct gt_child_launch *launch = &launches[row];
-    uint64_t first = row;
 
     switch (column) {
     case 1: sqlite3_result_int64(result, launch->op); return;
     case 2: sqlite3_result_int64(result, launch->parent); return;
     case 3: sqlite3_result_int64(result, (int64_t)launch->block); return;
     case 4: sqlite3_result_int64(result, launch->rule); return;
-    default:
-        while (first > 0 && launches[first - 1].parent == launch->parent &&
-               launches[first - 1].block == launch->block && launches[first - 1].rule == launch->rule)
-            first--;
-        sqlite3_result_int64(result, (int64_t)(row - first));
+    default: sqlite3_result_int64(result, (int64_t)(row - first_alike(launches, row)));
     }
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/host_waits.h"
 #include "validate/gpu/nccl.h"
 #include "validate/host_gaps.h"
 #include "validate/player/internal.h"
@@ -124,6 +125,13 @@ static cudaStream_t stream_of(const struct gt_player *player, uint32_t stream)
     return stream == GT_NONE ? cudaStreamLegacy : player->streams[stream];
 }
 
+/* Does the synchronous form of the operation wait? */
+static bool waits(const struct gt_player *player, const struct gt_call *call, gt_op_index op)
+{
+    return gt_op_host_wait(player->workload, call, &player->workload->ops[op], GT_HOST_WAITS_OBSERVED) >=
+           GT_HOST_WAIT_STREAM_THEN_STAGED;
+}
+
 static cudaError_t issue_all(struct gt_player *player, const struct gt_call *call)
 {
     cudaError_t code = cudaSuccess;
@@ -138,7 +146,7 @@ static cudaError_t issue_all(struct gt_player *player, const struct gt_call *cal
             code = gt_player_issue(player, i, stream);
         if (code == cudaSuccess)
             code = gt_player_tell_after(player, i, stream);
-        if (code == cudaSuccess && call->flags & GT_CALL_SYNCHRONOUS)
+        if (code == cudaSuccess && call->flags & GT_CALL_SYNCHRONOUS && waits(player, call, i))
             code = cudaStreamSynchronize(stream);
     }
     return code;

@@ -155,6 +155,27 @@ static void take_overhead(const CUpti_Activity *any)
     gt_writer_end(written);
 }
 
+static void take_graph(const CUpti_Activity *any)
+{
+    const CUpti_ActivityGraphTrace2 *record = (const CUpti_ActivityGraphTrace2 *)any;
+    struct gt_record_whole_graph *written;
+
+    if (record->start == 0 || record->end == 0) /* not collected */
+        return;
+    written = gt_writer_begin(GT_RECORDED_WHOLE_GRAPH, sizeof *written);
+    if (written == NULL)
+        return;
+    written->start_ns = record->start;
+    written->end_ns = record->end;
+    written->executable = record->graphId;
+    written->correlation = record->correlationId;
+    written->gpu = record->deviceId;
+    written->context = record->contextId;
+    written->stream = record->streamId;
+    gt_writer_end(written);
+}
+
+/* The last one is switched on when a graph is launched (whole_graphs.c). */
 /* clang-format off */
 static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity *any); } takers[] = {
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
@@ -162,8 +183,10 @@ static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity
     { CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
     { CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead },
+    { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, take_graph },
 };
 /* clang-format on */
+enum { TAKERS = sizeof takers / sizeof takers[0] };
 
 static void tell_dropped(CUcontext context, uint32_t stream)
 {
@@ -188,7 +211,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
 
     (void)bytes;
     while (valid > 0 && gt_api.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS)
-        for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++)
+        for (size_t i = 0; i < TAKERS; i++)
             if (takers[i].kind == record->kind)
                 takers[i].take(record);
     tell_dropped(context, stream);
@@ -200,7 +223,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
 
 void gt_activities_enable(bool on)
 {
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
+    for (size_t i = 0; i < TAKERS - 1; i++) {
         CUptiResult result =
             on ? gt_api.cuptiActivityEnable(takers[i].kind) : gt_api.cuptiActivityDisable(takers[i].kind);
         const char *text = NULL;

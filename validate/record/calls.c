@@ -78,15 +78,17 @@ static uint32_t name_of(const struct gt_call_row *row)
     return atomic_load_explicit(name, memory_order_relaxed);
 }
 
-static bool is_captured(uint64_t stream)
+/* The driver follows a stream's handle without a look: one that is destroyed, or that a call refused, ends the program. */
+static bool is_captured(const struct gt_record_call *call)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     bool captured;
 
-    if (atomic_load_explicit(&captures, memory_order_relaxed) <= 0 || gt_api.cuStreamIsCapturing == NULL)
+    if (atomic_load_explicit(&captures, memory_order_relaxed) <= 0 || gt_api.cuStreamIsCapturing == NULL ||
+        call->result != 0 || call->what == GT_DID_STREAM_DESTROY || call->what == GT_DID_OTHER)
         return false;
     thread.own = true;
-    captured = gt_api.cuStreamIsCapturing((CUstream)(uintptr_t)stream, &status) == CUDA_SUCCESS &&
+    captured = gt_api.cuStreamIsCapturing((CUstream)(uintptr_t)call->stream, &status) == CUDA_SUCCESS &&
                status != CU_STREAM_CAPTURE_STATUS_NONE;
     thread.own = false;
     return captured;
@@ -100,13 +102,15 @@ static void name_stream(const struct gt_call_row *row, const CUpti_CallbackData 
         gt_per_thread_stream_met(data->context, data->contextUid);
 }
 
-/* The number of the executable graph that is launched. */
+/* The number of the executable graph that is launched; 0: there is none, or the call refused the handle. */
 static void number_graph(struct gt_record_call *call)
 {
     uint32_t number = 0;
 
-    if (gt_api.cuptiGetGraphExecId((CUgraphExec)(uintptr_t)call->a, &number) == CUPTI_SUCCESS)
-        call->a = number;
+    if (call->result != 0 || call->a == 0 ||
+        gt_api.cuptiGetGraphExecId((CUgraphExec)(uintptr_t)call->a, &number) != CUPTI_SUCCESS)
+        number = 0;
+    call->a = number;
 }
 
 /* What others have to know of it besides the record. */
@@ -120,13 +124,22 @@ static void learn(const struct gt_call_row *row, const CUpti_CallbackData *data,
         gt_stream_made(data->context, (CUstream)(uintptr_t)call->a);
 }
 
+/* CUDA's error of a call that is over. */
+static int32_t result_of(const CUpti_CallbackData *data)
+{
+    int32_t result = 0;
+
+    if (data->functionReturnValue != NULL)
+        memcpy(&result, data->functionReturnValue, sizeof result);
+    return result;
+}
+
 static void write_call(const struct gt_call_row *row, const CUpti_CallbackData *data, uint64_t end_ns)
 {
     struct gt_record_call call = { .start_ns = thread.start_ns, .end_ns = end_ns };
     struct gt_record_call *record;
 
-    if (data->functionReturnValue != NULL)
-        memcpy(&call.result, data->functionReturnValue, sizeof call.result);
+    call.result = result_of(data);
     call.thread = gt_writer_thread();
     call.correlation = data->correlationId;
     call.context = data->contextUid;
@@ -139,7 +152,7 @@ static void write_call(const struct gt_call_row *row, const CUpti_CallbackData *
     if (row->flags & GT_ROW_STREAM) {
         call.head.flags |= GT_RECORDED_IN_STREAM;
         name_stream(row, data, &call);
-        if (is_captured(call.stream))
+        if (is_captured(&call))
             call.head.flags |= GT_RECORDED_CAPTURED;
     }
     if (row->flags & GT_ROW_SYNCHRONOUS)
@@ -166,13 +179,9 @@ static void look_at_graph(const CUpti_CallbackData *data, const struct gt_call_r
         };
     } *made = data->functionParams;
     const char *name = data->functionName;
-    int result = 0;
 
-    if (row->what != GT_DID_OTHER || name == NULL || strstr(name, "GraphInstantiate") == NULL || made == NULL)
-        return;
-    if (data->functionReturnValue != NULL)
-        memcpy(&result, data->functionReturnValue, sizeof result);
-    if (result != 0 || made->executable == NULL)
+    if (row->what != GT_DID_OTHER || name == NULL || strstr(name, "GraphInstantiate") == NULL || made == NULL ||
+        result_of(data) != 0 || made->executable == NULL)
         return;
     gt_graph_made(*made->executable, made->graph,
                   strstr(name, "WithParams") == NULL ? made->flags : *made->first_of_parameters, data->correlationId);
@@ -195,6 +204,16 @@ static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_ro
         gt_control_profiler(false);
 }
 
+/* The graph is launched when the driver goes on. */
+static void choose_timing(const cuGraphLaunch_params *launch)
+{
+    if (launch == NULL)
+        return;
+    thread.own = true;
+    gt_whole_graphs_launch(launch->hGraph);
+    thread.own = false;
+}
+
 static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
 {
     uint32_t now = atomic_load_explicit(&switches, memory_order_relaxed);
@@ -203,6 +222,8 @@ static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
         thread.switches = now;
         thread.depth = 0;
     }
+    if (row->what == GT_DID_GRAPH_LAUNCH && row->domain == CUPTI_CB_DOMAIN_DRIVER_API && gt_recording())
+        choose_timing(data->functionParams);
     if (thread.depth++ > 0)
         return;
     thread.correlation = data->correlationId;
@@ -210,22 +231,21 @@ static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
     thread.start_ns = gt_writer_now_ns();
 }
 
-/* What the driver's functions say best, whether the program calls them or the runtime does. */
+/* What the driver's functions say best, whether the program calls them or the runtime does.  Of one that failed nothing is
+ * read: its arguments may be what it failed for. */
 static void look_at_driver(const CUpti_CallbackData *data, const struct gt_call_row *row)
 {
     struct gt_recorded_giver giver = { .correlation = thread.correlation };
     struct gt_launch_view view;
-    int result = 0;
 
+    if (result_of(data) != 0)
+        return;
     if (row->what == GT_DID_LAUNCH) {
         if (gt_recording() && gt_launch_look(row->id, data->functionParams, &view))
             gt_function_record(&view, &giver);
     } else if (row->what == GT_DID_GRAPH_CHANGE) {
-        if (data->functionReturnValue != NULL)
-            memcpy(&result, data->functionReturnValue, sizeof result);
         thread.own = true;
-        if (result == 0)
-            gt_graph_changed(row->id, data->functionParams, thread.correlation);
+        gt_graph_changed(row->id, data->functionParams, thread.correlation);
         thread.own = false;
     } else if (thread.outer->flags & GT_ROW_PIECES && gt_recording() &&
                (row->what == GT_DID_COPY || row->what == GT_DID_MEMSET))

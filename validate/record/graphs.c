@@ -6,11 +6,15 @@
 
 enum { DEEPEST = 8 }; /* graphs in graphs */
 
+static _Thread_local bool
+    varies; /* a node of the graph looked at last runs more or less often from launch to launch */
+
+/* 0: there is none. */
 static uint64_t number_of(CUgraphNode node)
 {
     uint64_t number = 0;
 
-    return gt_api.cuptiGetGraphNodeId(node, &number) == CUPTI_SUCCESS ? number : 0;
+    return node != NULL && gt_api.cuptiGetGraphNodeId(node, &number) == CUPTI_SUCCESS ? number : 0;
 }
 
 /* `parameters` are the node's; those of an executable graph's may be others than the attributes' node has. */
@@ -86,6 +90,7 @@ static void record_node(CUgraphNode node, uint32_t graph, const struct gt_record
         return;
     if ((size_t)type < sizeof of_kind / sizeof of_kind[0] && of_kind[type] != NULL)
         of_kind[type](node, &giver);
+    varies |= type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
     if (type == CU_GRAPH_NODE_TYPE_GRAPH && deep < DEEPEST && gt_api.cuGraphChildGraphNodeGetGraph != NULL &&
         gt_api.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS && child != NULL) {
         gt_api.cuptiGetGraphId(child, &inner);
@@ -160,10 +165,13 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph, uint64_t flags, uint32
     uint32_t of = 0;
 
     if (gt_api.cuGraphGetNodes == NULL || gt_api.cuGraphGetEdges == NULL || gt_api.cuGraphNodeGetType == NULL ||
-        graph == NULL || gt_api.cuptiGetGraphExecId(executable, &giver.executable) != CUPTI_SUCCESS ||
+        graph == NULL || executable == NULL ||
+        gt_api.cuptiGetGraphExecId(executable, &giver.executable) != CUPTI_SUCCESS ||
         gt_api.cuptiGetGraphId(graph, &of) != CUPTI_SUCCESS)
         return;
+    varies = false;
     record_graph(graph, &giver, 0);
+    gt_whole_graphs_changed(giver.executable, varies);
     record = gt_writer_begin(GT_RECORDED_GRAPH, sizeof *record);
     if (record == NULL)
         return;
@@ -229,8 +237,10 @@ void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t corr
         gt_graph_made(update->hGraphExec, update->hGraph, 0, correlation);
         return;
     }
-    if (gt_api.cuptiGetGraphExecId(change->executable, &giver.executable) != CUPTI_SUCCESS)
+    if (change->executable == NULL ||
+        gt_api.cuptiGetGraphExecId(change->executable, &giver.executable) != CUPTI_SUCCESS)
         return;
+    gt_whole_graphs_changed(giver.executable, false);
     giver.node = number_of(change->node);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
         if (changes[i].id == id && change->parameters != NULL && giver.node != 0)

@@ -118,7 +118,7 @@ READER(r_malloc_3d, cudaMalloc3D_v3020_params,
        } call->c = GT_MEMORY_DEVICE;)
 READER(r_array, cudaMallocArray_v3020_params, call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
        call->b = texel_bytes(p->desc) * p->width * at_least_one(p->height);)
-READER(r_array_3d, cudaMalloc3DArray_v3020_params, call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
+READER(r_array_3d, cudaMalloc3DArray_v3020_params, if (call->result != 0) return; call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
        call->b = texel_bytes(p->desc) * p->extent.width * at_least_one(p->extent.height) * at_least_one(p->extent.depth);)
 READER(r_free_array, cudaFreeArray_v3020_params, call->a = ADDRESS(p->array) | GT_RECORDED_ARRAY;)
 READER(r_malloc_managed, cudaMallocManaged_v6000_params, call->a = GOT(p->devPtr); call->b = p->size; call->c = GT_MEMORY_MANAGED;)
@@ -192,9 +192,9 @@ READER(d_event_sync, cuEventSynchronize_params, call->a = ADDRESS(p->hEvent);)
 READER(d_alloc, cuMemAlloc_v2_params, call->a = GOT(p->dptr); call->b = p->bytesize; call->c = GT_MEMORY_DEVICE;)
 READER(d_alloc_pitch, cuMemAllocPitch_v2_params,
        call->a = GOT(p->dptr); call->b = call->result == 0 && p->pPitch != NULL ? *p->pPitch * p->Height : 0; call->c = GT_MEMORY_DEVICE;)
-READER(d_array, cuArrayCreate_v2_params, call->a = GOT_ARRAY(p->pHandle); call->c = GT_MEMORY_DEVICE;
+READER(d_array, cuArrayCreate_v2_params, if (call->result != 0) return; call->a = GOT_ARRAY(p->pHandle); call->c = GT_MEMORY_DEVICE;
        call->b = element_bytes(p->pAllocateArray->Format) * p->pAllocateArray->NumChannels * p->pAllocateArray->Width * at_least_one(p->pAllocateArray->Height);)
-READER(d_array_3d, cuArray3DCreate_v2_params, call->a = GOT_ARRAY(p->pHandle); call->c = GT_MEMORY_DEVICE;
+READER(d_array_3d, cuArray3DCreate_v2_params, if (call->result != 0) return; call->a = GOT_ARRAY(p->pHandle); call->c = GT_MEMORY_DEVICE;
        call->b = element_bytes(p->pAllocateArray->Format) * p->pAllocateArray->NumChannels * p->pAllocateArray->Width *
                  at_least_one(p->pAllocateArray->Height) * at_least_one(p->pAllocateArray->Depth);)
 READER(d_free_array, cuArrayDestroy_params, call->a = ADDRESS(p->hArray) | GT_RECORDED_ARRAY;)

@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "validate/record/chunks.h"
 
 #define CHUNK GT_RECORDED_CHUNK_BYTES
 
@@ -24,7 +25,6 @@ struct chunk {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int file = -1;
-static uint64_t file_bytes, limit_bytes;
 static struct chunk *waiting;
 static pthread_key_t thread_end;
 static _Thread_local struct chunk *mine;
@@ -59,6 +59,15 @@ static void leave_chunk(void *chunk)
     set_aside(chunk);
 }
 
+/* As the driver takes it: from 1 to 32. */
+static uint32_t connections(void)
+{
+    const char *text = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+    long number = text == NULL ? 0 : strtol(text, NULL, 10);
+
+    return number <= 0 ? 0 : number > 32 ? 32 : (uint32_t)number;
+}
+
 static int write_header(void)
 {
     union {
@@ -68,6 +77,7 @@ static int write_header(void)
 
     memcpy(first.header.magic, GT_RECORDED_MAGIC, sizeof first.header.magic);
     first.header.pid = (uint32_t)getpid();
+    first.header.connections = connections();
     first.header.parent_pid = (uint32_t)getppid();
     first.header.start_ns = clock_ns(CLOCK_MONOTONIC);
     first.header.start_unix_ns = clock_ns(CLOCK_REALTIME);
@@ -90,9 +100,9 @@ int gt_writer_open(const char *folder, uint64_t most_bytes)
         return errno;
     errno = 0;
     status = write_header();
-    file_bytes = GT_RECORDED_HEADER_BYTES;
-    limit_bytes = most_bytes;
-    if (status != 0) {
+    if (status == 0)
+        gt_chunks_open(file, GT_RECORDED_HEADER_BYTES, most_bytes);
+    else {
         close(file);
         file = -1;
     }
@@ -106,23 +116,10 @@ bool gt_writer_is_open(void)
 
 void gt_writer_forget(void)
 {
+    gt_chunks_forget();
     file = -1; /* the descriptor is the parent's too; it goes with the next exec */
     mine = NULL;
     waiting = NULL;
-}
-
-/* A chunk of zeros with disk space behind it: a write to it must not fail later. */
-static unsigned char *map_chunk(void)
-{
-    unsigned char *bytes;
-
-    if (file < 0 || file_bytes + CHUNK > limit_bytes || posix_fallocate(file, (off_t)file_bytes, CHUNK) != 0)
-        return NULL;
-    bytes = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, (off_t)file_bytes);
-    if (bytes == MAP_FAILED)
-        return NULL;
-    file_bytes += CHUNK;
-    return bytes;
 }
 
 /* A chunk with room for `bytes`: one that waits, or a new one. NULL: there is none. */
@@ -137,10 +134,9 @@ static struct chunk *take_chunk(size_t bytes)
     else
         chunk = calloc(1, sizeof *chunk);
     if (chunk != NULL && (chunk->bytes == NULL || chunk->used + bytes > CHUNK)) {
-        if (chunk->bytes != NULL)
-            munmap(chunk->bytes, CHUNK);
+        gt_chunk_give_back(chunk->bytes);
         chunk->used = 0;
-        chunk->bytes = map_chunk();
+        chunk->bytes = gt_chunk_take();
         if (chunk->bytes == NULL) {
             free(chunk);
             chunk = NULL;
@@ -159,7 +155,7 @@ static void *reserve(enum gt_recorded_kind kind, size_t bytes)
         return NULL;
     if (mine == NULL || mine->used + bytes > CHUNK) {
         if (mine != NULL) {
-            munmap(mine->bytes, CHUNK);
+            gt_chunk_give_back(mine->bytes);
             free(mine);
         }
         mine = take_chunk(bytes);

@@ -16,14 +16,14 @@ struct arguments {
     const char *output;
     struct gt_calibration_options options;
     enum gt_format format;
-    bool quiet;
+    bool quiet, format_given;
 };
 
 static const struct argp_option options[] = {
     { "output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0 },
     { "only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0 },
     GT_OPTION_FORMAT,
-    { "quiet", 'q', NULL, 0, "No progress, no table", 0 },
+    GT_OPTION_QUIET_FORMAT,
     { 0 },
 };
 
@@ -34,7 +34,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o': arguments->output = text; return 0;
     case OPTION_ONLY: arguments->options.only = text; return 0;
     case 'q': arguments->quiet = true; return 0;
-    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'f':
+        arguments->format = gt_option_format(state, text);
+        arguments->format_given = true;
+        return 0;
     case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o", text); return 0;
     case ARGP_KEY_END:
         if (arguments->output == NULL)
@@ -126,7 +129,7 @@ static int run(int argc, char **argv)
     gt_progress_end(&progress);
     if (status == 0)
         status = gt_calibration_write(&calibration, arguments.output, &error);
-    if (status == 0 && !arguments.quiet && strcmp(arguments.output, "-") != 0)
+    if (status == 0 && (!arguments.quiet || arguments.format_given) && strcmp(arguments.output, "-") != 0)
         show_findings(&calibration, arguments.format);
     gt_calibration_free(&calibration);
     return status == 0 ? GT_EXIT_DONE : gt_fail(&error);

@@ -222,7 +222,7 @@ static void validate_trace(struct work *work, size_t number)
     if (work->arguments->shrink)
         work->shrinker.rows[work->shared->row_count].number = (uint32_t)number;
     work->shared->row_count++;
-    if (!work->arguments->model.quiet && work->arguments->format == GT_FORMAT_TABLE)
+    if (work->arguments->tables && work->arguments->format == GT_FORMAT_TABLE)
         gt_judged_print(stdout, row);
 }
 
@@ -302,7 +302,7 @@ static int conclude(struct work *work, struct gt_error *error)
 
     if (sum_up(work, &suite, error) != 0)
         return -1;
-    if (!arguments->model.quiet)
+    if (arguments->tables)
         print_all(work, count, &suite);
     if (!arguments->model.quiet && arguments->shrink && gt_shrink_left(&work->shrinker) > 0)
         fprintf(stderr, "gridtide: the %d seconds for shrinking were over before %" PRIu32 " more traces\n",
@@ -319,7 +319,7 @@ static int validate_all(struct work *work, struct gt_error *error)
 {
     const struct gt_validate_arguments *arguments = work->arguments;
 
-    if (work->shared->starts == 1 && !arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
+    if (work->shared->starts == 1 && arguments->tables && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !gt_interrupted() && !work->lost)
         validate_trace(work, work->shared->next++);

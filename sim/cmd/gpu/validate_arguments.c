@@ -38,6 +38,7 @@ static const struct argp_option options[] = {
     { "check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0 },
     { "format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0 },
+    GT_OPTION_QUIET_FORMAT,
     { 0 },
 };
 
@@ -62,13 +63,18 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
     case OPTION_BLOCKS: arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0; return 0;
-    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'q': arguments->model.quiet = true; return 0;
+    case 'f':
+        arguments->format = gt_option_format(state, text);
+        arguments->tables = true;
+        return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARGS:
         arguments->traces = state->argv + state->next;
         arguments->trace_count = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
+        arguments->tables |= !arguments->model.quiet;
         if (arguments->random == 0 && arguments->trace_count == 0)
             argp_error(state, "name a trace to validate, or say --random");
         if (arguments->random > 0 && arguments->trace_count > 0)

@@ -18,6 +18,7 @@ struct gt_validate_arguments {
     struct gt_model_options model;
     enum gt_format format;
     bool surrogates, check, blocks, shrink;
+    bool tables; /* on standard output */
 };
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */

@@ -71,7 +71,6 @@ static const struct argp_option model_options[] = {
     {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Tasks of task graphs that say no time take it from this table, "
      "CSV or JSON: what a task of a kind takes, by its bytes or operations", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges, and of the host's noise (default 1)", 0},
-    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
 };
 /* clang-format on */
@@ -88,7 +87,6 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
     case OPTION_TASK_COSTS: options->task_costs = text; return 0;
     case OPTION_PROGRAMS: gt_profiles_add(&options->profiles, text); return 0;
     case OPTION_SEED: options->seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
-    case 'q': options->quiet = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

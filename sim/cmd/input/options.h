@@ -25,18 +25,34 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
     }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
+/* Option --quiet, as a row of a command's table.  It silences progress, notes and warnings, everywhere.  What a command
+ * prints on standard output stays where that is its answer; where its result is a file, a table goes too, unless --format
+ * asks for it. */
+#define GT_OPTION_QUIET_ANSWER                                                          \
+    {                                                                                   \
+        "quiet", 'q', NULL, 0, "No progress, no notes, no warnings: only the answer", 0 \
+    }
+#define GT_OPTION_QUIET_FILE                                 \
+    {                                                        \
+        "quiet", 'q', NULL, 0, "Print nothing but errors", 0 \
+    }
+#define GT_OPTION_QUIET_FORMAT                                                          \
+    {                                                                                   \
+        "quiet", 'q', NULL, 0, "Print nothing but errors and what --format asks for", 0 \
+    }
+
 /* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place);
 
 /* What commands that simulate traces have in common: options --device, --cost, --programs, --task-costs,
- * --seed, --quiet.
+ * --seed.
  * A command's parser has gt_model_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own. */
 struct gt_model_options {
     const char *device;          /* a name or a file; NULL: the one that the trace names */
     uint64_t seed;               /* of block costs given as ranges, and of the host's noise */
     struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
     const char *task_costs;      /* a table of what tasks take (task_costs.h); NULL: none */
-    bool program_cost, quiet;
+    bool program_cost, quiet;    /* quiet is an option of each command's own */
 };
 #define GT_MODEL_OPTIONS_DEFAULT \
     {                            \

@@ -18,7 +18,7 @@ enum { OPTION_NO_PREDICT = 256 };
 static const struct argp_option options[] = {
     { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
     { "output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0 },
-    { "quiet", 'q', NULL, 0, "Print nothing but errors", 0 },
+    GT_OPTION_QUIET_FILE,
     { 0 },
 };
 

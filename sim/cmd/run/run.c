@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/baseline/stated.h"
-#include "sim/changes/change.h"
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/input/task_costs.h"
@@ -17,6 +15,7 @@ enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_IN
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
+    GT_OPTION_QUIET_FILE,
     { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "detail", OPTION_DETAIL, "sampled|full", 0,
@@ -62,9 +61,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->streams = (uint32_t)gt_option_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
     case OPTION_INDEPENDENT: add_independent(state, arguments, text); return 0;
+    case 'q': arguments->model.quiet = true; return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
+    case ARGP_KEY_END:
+        if (arguments->options.serialize && arguments->streams > 0)
+            argp_error(state, "--serialize leaves nothing to spread over streams; give it or --streams");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -83,8 +87,9 @@ static const struct argp parser = {
 };
 /* clang-format on */
 
-/* The options as they stand in the store: what it takes to get this run again; without what changes it. */
-static char *describe_options(const struct gt_run_arguments *arguments, bool changed)
+/* The options as they stand in the store: what it takes to get this run again; without what changes it.  `engine`: kernels that
+ * last as their programs say do so with and without the change. */
+static char *describe_options(const struct gt_run_arguments *arguments, bool changed, bool engine)
 {
     char *text;
     size_t bytes;
@@ -93,7 +98,7 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
     if (out == NULL)
         gt_no_memory("a text");
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off", arguments->options.seed);
-    if (arguments->options.program_cost && changed)
+    if (arguments->options.program_cost && (changed || engine))
         fputs(" cost=program", out);
     if (arguments->full)
         fputs(" detail=full", out);
@@ -149,32 +154,19 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
-/* The same work over other streams, in the form in which a recorded run can be changed. */
-static int deal_streams(struct gt_run_work *work)
+/* Does an option change the device or the streams?  What --serialize and --cost=program alone do is no change of the program. */
+static bool asks_for_change(const struct gt_run_work *work)
 {
-    const struct gt_run_arguments *arguments = work->arguments;
-    const struct gt_whatif_host host = { .independent = arguments->independent };
-    struct gt_stated stated;
-    char count[16];
-    int result;
-
-    snprintf(count, sizeof count, "%" PRIu32, arguments->streams);
-    gt_state(&stated, work->workload, &work->asked.recorded, &arguments->options);
-    gt_scenario_begin(&work->dealt, stated.workload, &work->asked.device, &work->asked.recorded, &host);
-    gt_workload_free(stated.workload);
-    work->learned = stated.learned;
-    result = gt_change_streams.apply(&work->dealt, count, work->error);
-    work->dealt.host = NULL;
-    work->asked.played = work->dealt.workload;
-    return result;
+    return !work->arguments->options.serialize &&
+           (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
 }
 
 static void prepare_variants(struct gt_run_work *work)
 {
     work->asked.simulated = work->without.simulated = work->arguments->options;
     work->without.simulated.serialize = work->without.simulated.program_cost = false;
-    work->asked.options = describe_options(work->arguments, true);
-    work->without.options = describe_options(work->arguments, false);
+    work->asked.options = describe_options(work->arguments, true, work->engine.asked);
+    work->without.options = describe_options(work->arguments, false, work->engine.asked);
     work->changed = gt_run_is_change(work);
 }
 
@@ -203,7 +195,7 @@ static int prepare(struct gt_run_work *work)
     if (gt_price_tasks(arguments->model.task_costs, work->workload, &work->asked.device, work->name,
                        arguments->model.quiet, work->error) != 0)
         return -1;
-    if (arguments->streams > 0 && deal_streams(work) != 0)
+    if (asks_for_change(work) && gt_run_ask_engine(work) != 0)
         return -1;
     prepare_variants(work);
     return 0;
@@ -215,7 +207,7 @@ static void release(struct gt_run_work *work)
     gt_kernel_model_free(work->asked.modelled);
     gt_kernel_model_free(work->without.modelled);
     gt_workload_free(work->workload);
-    gt_scenario_free(&work->dealt);
+    gt_run_engine_free(&work->engine);
     gt_profiles_free(&work->arguments->model.profiles);
     free(work->name);
     free(work->output);

@@ -93,14 +93,8 @@ static uint32_t streams_used(const struct gt_workload *workload)
 
 static void tell_streams(FILE *out, const struct gt_run_work *work)
 {
-    uint32_t used = streams_used(work->workload), count = work->dealt.assumption_count;
-
-    if (work->arguments->streams == 0)
-        return;
-    item(out, "streams %" PRIu32 " -> %" PRIu32 "%s%s", used, work->arguments->streams, count > 0 ? ": " : "",
-         count > 0 ? work->dealt.assumptions[0] : "");
-    for (uint32_t i = 1; i < count; i++)
-        item(out, "%s", work->dealt.assumptions[i]);
+    if (work->arguments->streams > 0)
+        item(out, "streams %" PRIu32 " -> %" PRIu32, streams_used(work->workload), work->arguments->streams);
 }
 
 static void tell_keys(FILE *out, const struct gt_run_work *work)
@@ -127,59 +121,9 @@ static void tell_device(FILE *out, const struct gt_run_work *work)
     if (work->arguments->model.device != NULL && !gt_run_same_device(asked, without))
         item(out,
              "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> "
-             "%.0f GB/s, and all other keys of its file; its host's calls and latencies where the trace does "
-             "not show them",
+             "%.0f GB/s, and all other keys of its file but the host's",
              without->name, asked->name, without->sms, asked->sms, without->clock_mhz, asked->clock_mhz,
              without->warp.dram_gbps, asked->warp.dram_gbps);
-}
-
-/* Was something changed that kernels run on, and not only calls, latencies and copies? */
-static bool changes_chip(const struct gt_run_work *work)
-{
-    static const char *const parts[] = { "chip.", "sm.", "memory.", "warp." };
-    const struct gt_run_arguments *arguments = work->arguments;
-
-    if (arguments->model.device != NULL)
-        return true;
-    for (size_t i = 0; i < arguments->setting_count; i++)
-        for (size_t part = 0; part < sizeof parts / sizeof parts[0]; part++)
-            if (strncmp(arguments->settings[i], parts[part], strlen(parts[part])) == 0)
-                return true;
-    return false;
-}
-
-/* How recorded and stated times of kernels go from one device to another (sim/machine/durations.c). */
-static void tell_kernel_scaling(FILE *out, const struct gt_run_work *work)
-{
-    const struct gt_device *recorded = &work->asked.recorded, *asked = &work->asked.device;
-
-    if (recorded->clock_mhz != asked->clock_mhz)
-        item(out,
-             "scaled: recorded and stated times of kernels by the SM clock alone, %.2f times as long; kernels "
-             "that wait for memory are not scaled by its bandwidth, nor matrix kernels by their units",
-             (double)recorded->clock_mhz / asked->clock_mhz);
-    else
-        item(out, "assumed: a block of a recorded kernel takes as long as it did, whatever other pipes, caches and "
-                  "bandwidths there are");
-    if (recorded->sms != asked->sms)
-        item(out,
-             "scaled: how many blocks of a kernel run at a time, by SMs and what fits one; a block takes as long "
-             "as with %" PRIu32 " SMs, also where all of them share DRAM",
-             recorded->sms);
-}
-
-static void tell_scaling(FILE *out, const struct gt_run_work *work)
-{
-    uint64_t kernels = 0;
-
-    if (gt_run_same_device(&work->asked.device, &work->without.device))
-        return;
-    for (uint32_t i = 0; i < work->workload->op_count; i++)
-        kernels += work->workload->ops[i].kind == GT_OP_KERNEL;
-    if (changes_chip(work) && kernels > programmed_launches(work))
-        tell_kernel_scaling(out, work);
-    if (work->arguments->model.device != NULL)
-        item(out, "scaled: copies and memsets by both devices' latencies and rates");
 }
 
 static void tell_cost(FILE *out, const struct gt_run_work *work)
@@ -195,13 +139,13 @@ static void tell_cost(FILE *out, const struct gt_run_work *work)
 
 void gt_run_print_change(FILE *out, const struct gt_run_work *work)
 {
-    fputs("changed, scaled and assumed:\n", out);
+    fputs("Changed and assumed:\n", out);
     tell_streams(out, work);
     if (work->arguments->options.serialize)
         item(out, "serialized: every operation waits for the one before it, and the host for it; nothing overlaps");
     tell_device(out, work);
     tell_keys(out, work);
     tell_cost(out, work);
-    tell_scaling(out, work);
-    item(out, "kept: the host's own work between its calls, and the order of calls of each thread");
+    for (uint32_t i = 0; i < work->engine.answer.scenario.assumption_count; i++)
+        item(out, "%s", work->engine.answer.scenario.assumptions[i]);
 }

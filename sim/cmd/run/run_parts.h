@@ -5,8 +5,8 @@
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/print/progress.h"
 #include "sim/range.h"
-#include "sim/rewrite/scenario.h"
 #include "sim/simulate.h"
+#include "sim/whatif/whatif.h"
 #include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
 #include "traces/store/store.h"
@@ -39,6 +39,19 @@ struct gt_run_variant {
     struct gt_comparison comparison; /* with the measured run */
 };
 
+/* What a change was asked of; all zero: nothing was. */
+struct gt_run_engine {
+    bool asked;
+    struct gt_device device; /* that the trace is from */
+    struct gt_whatif_host host;
+    struct gt_kernel_model *modelled;
+    char *specs[GT_RUN_SETTINGS_MAX + 2];
+    struct gt_change changes[GT_RUN_SETTINGS_MAX + 2];
+    size_t count;
+    struct gt_whatif whatif;
+    struct gt_answer answer;
+};
+
 /* One run of the command: what it works on. */
 struct gt_run_work {
     struct gt_run_arguments *arguments;
@@ -48,13 +61,18 @@ struct gt_run_work {
     char *name, *output;
     int64_t trace_id, measured_run;
     struct gt_run_variant asked, without;
-    struct gt_scenario dealt;    /* with --streams: over other streams, in stated form */
-    struct gt_learned learned;   /* then: what goes with that form */
+    struct gt_run_engine engine; /* with a change: both variants are its scenarios */
+    struct gt_learned learned;   /* then: what goes with their form */
     bool changed;                /* `without` is simulated too */
     struct gt_comparison change; /* `asked` held against `without` */
     struct gt_kernels kernels;   /* of `asked`, with those of `without` or else the measured ones */
     struct gt_error *error;
 };
+
+/* run_engine.c: ask for the change that the options make; the variants are played from its answer then.  Returns 0; -1
+ * with work->error filled.  Either way gt_run_engine_free() ends it. */
+int gt_run_ask_engine(struct gt_run_work *work);
+void gt_run_engine_free(struct gt_run_engine *engine);
 
 /* run_store.c: simulate, and put everything into the store.  Returns 0; -1 with work->error filled, nothing is
  * left then. */

@@ -14,25 +14,40 @@
 /* More launches than this are left to compare. */
 enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
 
+/* clang-format off */
+static const struct gt_column as_recorded[] = {
+    { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
+    { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+    { "makespan_error_pct", GT_COLUMN_NUMBER }, { "start_error_median_us", GT_COLUMN_NUMBER },
+    { "gpu_busy_pct", GT_COLUMN_NUMBER },
+};
+/* Behind the last one: what `gridtide whatif` says of the same change. */
+static const struct gt_column changed[] = {
+    { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
+    { "makespan_without_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+    { "makespan_change_pct", GT_COLUMN_NUMBER }, { "start_change_median_us", GT_COLUMN_NUMBER },
+    { "gpu_busy_pct", GT_COLUMN_NUMBER }, { "step_without_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
+    { "low_us", GT_COLUMN_NUMBER }, { "high_us", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER },
+    { "trust", GT_COLUMN_TEXT },
+};
+enum { COMMON = sizeof as_recorded / sizeof as_recorded[0], CHANGED = sizeof changed / sizeof changed[0] };
+/* clang-format on */
+
+static void put_answer(struct gt_table *table, const struct gt_run_engine *engine)
+{
+    gt_table_real(table, engine->whatif.step_us, 1);
+    gt_table_real(table, engine->answer.step_us, 1);
+    gt_table_real(table, engine->answer.low_us, 1);
+    gt_table_real(table, engine->answer.high_us, 1);
+    gt_table_real(table, engine->answer.change_pct, 1);
+    gt_table_text(table, gt_scenario_trust_text(&engine->answer.scenario));
+}
+
 static struct gt_table *result_table(const struct gt_run_work *work)
 {
-    /* clang-format off */
-    static const struct gt_column as_recorded[] = {
-        { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
-        { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
-        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "start_error_median_us", GT_COLUMN_NUMBER },
-        { "gpu_busy_pct", GT_COLUMN_NUMBER },
-    };
-    static const struct gt_column changed[] = {
-        { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
-        { "makespan_without_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
-        { "makespan_change_pct", GT_COLUMN_NUMBER }, { "start_change_median_us", GT_COLUMN_NUMBER },
-        { "gpu_busy_pct", GT_COLUMN_NUMBER },
-    };
-    /* clang-format on */
     const struct gt_comparison *comparison = work->changed ? &work->change : &work->asked.comparison;
     struct gt_table *table =
-        gt_table_new("run", work->changed ? changed : as_recorded, sizeof changed / sizeof changed[0]);
+        gt_table_new("run", work->changed ? changed : as_recorded, work->engine.asked ? CHANGED : COMMON);
 
     gt_table_single(table);
     gt_table_text(table, work->name);
@@ -43,6 +58,8 @@ static struct gt_table *result_table(const struct gt_run_work *work)
     gt_table_real(table, comparison->makespan_error_pct, 3);
     gt_table_real(table, comparison->start_error_us.median, 3);
     gt_table_real(table, comparison->busy_simulated_pct, 1);
+    if (work->engine.asked)
+        put_answer(table, &work->engine);
     return table;
 }
 
@@ -66,29 +83,62 @@ static const char *time_text(double time_us, char text[TEXT_BYTES])
     return text;
 }
 
-/* "makespan 1,234 us, 12% shorter than without the change (1,402 us)" */
-static void tell_change(const struct gt_run_work *work)
+/* ", 12% shorter than without the change" */
+static void write_change(FILE *out, double pct)
+{
+    if (fabs(pct) < 0.05)
+        fputs(", as without the change", out);
+    else
+        fprintf(out, ", %.*f%% %s than without the change", fabs(pct) < 9.95 ? 1 : 0, fabs(pct),
+                pct < 0 ? "shorter" : "longer");
+}
+
+/* "step 288 us, 12% longer than without the change (258 us); 9 of 10 real steps within 265 to 311 us; trust low" */
+static void write_step(FILE *out, const struct gt_run_engine *engine)
+{
+    char step[TEXT_BYTES], without[TEXT_BYTES], low[TEXT_BYTES], high[TEXT_BYTES];
+
+    if (isnan(engine->answer.step_us))
+        fputs("step unknown", out);
+    else
+        fprintf(out, "step %s", time_text(engine->answer.step_us, step));
+    if (!isnan(engine->answer.change_pct))
+        write_change(out, engine->answer.change_pct);
+    fprintf(out, " (%s); 9 of 10 real steps within %s to %s; trust %s", time_text(engine->whatif.step_us, without),
+            time_text(engine->answer.low_us, low), time_text(engine->answer.high_us, high),
+            gt_scenario_trust_text(&engine->answer.scenario));
+}
+
+/* "makespan 1,234 us, 12% shorter than without the change (1,402 us; recorded 1,410 us)" */
+static void write_makespan(FILE *out, const struct gt_run_work *work)
 {
     const struct gt_comparison *change = &work->change, *without = &work->without.comparison;
-    char with_text[TEXT_BYTES], without_text[TEXT_BYTES], recorded_text[TEXT_BYTES], *text;
-    double pct = change->makespan_error_pct;
-    bool recorded = !isnan(without->makespan_measured_us);
-    int result;
+    char text[TEXT_BYTES];
 
-    if (isnan(pct))
+    fprintf(out, "makespan %s", time_text(change->makespan_simulated_us, text));
+    write_change(out, change->makespan_error_pct);
+    fprintf(out, " (%s", time_text(change->makespan_measured_us, text));
+    if (!isnan(without->makespan_measured_us))
+        fprintf(out, "; recorded %s", time_text(without->makespan_measured_us, text));
+    fputc(')', out);
+}
+
+static void tell_change(const struct gt_run_work *work)
+{
+    char *text;
+    size_t bytes;
+    FILE *out;
+
+    if (isnan(work->change.makespan_error_pct))
         return;
-    time_text(change->makespan_simulated_us, with_text);
-    time_text(change->makespan_measured_us, without_text);
-    time_text(without->makespan_measured_us, recorded_text);
-    if (fabs(pct) < 0.05)
-        result = asprintf(&text, "makespan %s, as without the change%s%s", with_text, recorded ? "; recorded " : "",
-                          recorded ? recorded_text : "");
-    else
-        result = asprintf(&text, "makespan %s, %.*f%% %s than without the change (%s%s%s)", with_text,
-                          fabs(pct) < 9.95 ? 1 : 0, fabs(pct), pct < 0 ? "shorter" : "longer", without_text,
-                          recorded ? "; recorded " : "", recorded ? recorded_text : "");
-    if (result < 0)
+    out = open_memstream(&text, &bytes);
+    if (out == NULL)
         gt_no_memory("a text");
+    if (work->engine.asked)
+        write_step(out, &work->engine);
+    else
+        write_makespan(out, work);
+    fclose(out);
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
     free(text);

@@ -9,22 +9,21 @@
 #include "traces/import/warnings.h"
 #include "traces/store/answers.h"
 
-/* The workload that an option made is a trace of its own, and its runs are held against the first's. */
-static int define_played(struct gt_run_work *work)
+/* The workload of a variant that is another one is a trace of its own; its runs are held against the recorded one's. */
+static int define_played(struct gt_run_work *work, struct gt_run_variant *variant, const char *what)
 {
-    struct gt_run_variant *asked = &work->asked;
     char *name;
 
-    asked->trace_id = work->trace_id;
-    if (asked->played == NULL)
+    variant->trace_id = work->trace_id;
+    if (variant->played == NULL)
         return 0;
-    name = gt_format("%s (streams=%" PRIu32 ")", work->name, work->arguments->streams);
-    asked->trace_id = gt_store_put_trace(work->store, asked->played, name, work->error);
+    name = gt_format("%s (%s)", work->name, what);
+    variant->trace_id = gt_store_put_trace(work->store, variant->played, name, work->error);
     free(name);
-    if (asked->trace_id < 0 ||
-        gt_store_put_trace_file(work->store, asked->trace_id, work->arguments->trace, work->error) != 0)
+    if (variant->trace_id < 0 ||
+        gt_store_put_trace_file(work->store, variant->trace_id, work->arguments->trace, work->error) != 0)
         return -1;
-    return gt_store_base(work->store, asked->trace_id, work->trace_id, work->error);
+    return gt_store_base(work->store, variant->trace_id, work->trace_id, work->error);
 }
 
 static int define_devices(struct gt_run_work *work)
@@ -44,11 +43,12 @@ static int define(struct gt_run_work *work)
     if (define_devices(work) != 0)
         return -1;
     work->trace_id = gt_store_put_trace(work->store, work->workload, work->name, work->error);
-    work->without.trace_id = work->trace_id;
     if (work->trace_id < 0 ||
         gt_store_put_trace_file(work->store, work->trace_id, work->arguments->trace, work->error) != 0)
         return -1;
-    return define_played(work);
+    if (define_played(work, &work->without, "baseline") != 0)
+        return -1;
+    return define_played(work, &work->asked, work->engine.asked ? work->engine.answer.change : "");
 }
 
 static int store_measured(struct gt_run_work *work)
@@ -105,6 +105,7 @@ static int warn(struct gt_run_work *work, const struct gt_summary *summary)
         uint64_t count;
     } found[] = {
         { GT_WARNING_CONTENTION, summary->too_short },
+        { GT_WARNING_CONTRADICTING, summary->dropped },
         { GT_WARNING_EXTRAPOLATED, summary->extrapolated },
         { GT_WARNING_PENDING, summary->refused[GT_REFUSED_PENDING] },
         { GT_WARNING_DEPTH, summary->refused[GT_REFUSED_DEPTH] },
@@ -138,7 +139,7 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
 
     variant->simulated.learned = variant->played != NULL ? &work->learned : NULL;
     variant->simulated.recorded_on = &variant->recorded;
-    variant->simulated.modelled = variant->modelled;
+    variant->simulated.modelled = variant->played != NULL ? NULL : variant->modelled; /* played: it is stated */
     writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
                                  workload, &variant->device, work->error);
     gt_progress_begin(&work->progress, progress, quiet);

@@ -28,6 +28,7 @@ static const struct argp_option options[] = {
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "part", OPTION_PART, "NAME", OPTION_HIDDEN | OPTION_NO_USAGE, NULL, 0 },
     GT_OPTION_FORMAT,
+    GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
 /* clang-format on */
@@ -93,6 +94,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_INDEPENDENT: add_independent(state, text, arguments); return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
     case OPTION_PART: arguments->part = find_part(state, text); return 0;
+    case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: add_trace(state, text, arguments); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;

@@ -1,5 +1,6 @@
 /* whatif.c - `gridtide whatif`: what a trace would take with something else. */
 #include <argp.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static const struct argp_option options[] = {
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
+    GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
 
@@ -90,6 +92,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_ALL: arguments->all = true; return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
     case 'o': arguments->output = text; return 0;
+    case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to ask about"); return 0;
@@ -147,11 +150,14 @@ static int parse_changes(const struct arguments *arguments, struct gt_change *ch
     return 0;
 }
 
+/* The shortest step first; what is not known last. */
 static int by_prediction(const void *left, const void *right)
 {
     const struct gt_answer *a = left, *b = right;
 
-    return (a->predicted_us > b->predicted_us) - (a->predicted_us < b->predicted_us);
+    if (isnan(a->step_us) || isnan(b->step_us))
+        return isnan(a->step_us) - isnan(b->step_us);
+    return (a->step_us > b->step_us) - (a->step_us < b->step_us);
 }
 
 /* A form of a change that comes to the same as the one tried before it says nothing new. */
@@ -159,7 +165,7 @@ static bool is_told(const struct gt_answer *answers, size_t count, const struct 
 {
     const struct gt_answer *before = count > 0 ? &answers[count - 1] : NULL;
 
-    return before != NULL && before->predicted_us == answer->predicted_us &&
+    return before != NULL && before->step_us == answer->step_us &&
            strncmp(before->change, answer->change, strcspn(answer->change, "=")) == 0;
 }
 

@@ -25,9 +25,11 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
 {
     yajl_gen_map_open(json);
     put_text(json, "change", answer->change);
-    put_real(json, "predicted_us", answer->predicted_us);
     put_real(json, "step_us", answer->step_us);
+    put_real(json, "low_us", answer->low_us);
+    put_real(json, "high_us", answer->high_us);
     put_real(json, "change_pct", answer->change_pct);
+    put_real(json, "predicted_us", answer->predicted_us);
     put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
     gt_json_text(json, "extrapolated");
     yajl_gen_bool(json, answer->scenario.extrapolated);
@@ -39,6 +41,27 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     put_text(json, "bound_by", gt_bound_names[answer->bound_by]);
     put_real(json, "bound_pct", 100 * answer->part[answer->bound_by]);
     yajl_gen_map_close(json);
+}
+
+/* What a step's host does, and whether the steady state has the step. */
+static void put_recorded_steps(yajl_gen json, const struct gt_steady *steady)
+{
+    gt_json_text(json, "recorded_steps");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; steady->recorded != NULL && i < steady->regular + steady->irregular; i++) {
+        yajl_gen_map_open(json);
+        put_real(json, "host_us", (double)steady->recorded[i].host_ps / 1e6);
+        gt_json_text(json, "submits");
+        gt_json_integer(json, steady->recorded[i].submits);
+        gt_json_text(json, "waits");
+        gt_json_integer(json, steady->recorded[i].waits);
+        gt_json_text(json, "allocations");
+        gt_json_integer(json, steady->recorded[i].allocations);
+        gt_json_text(json, "regular");
+        yajl_gen_bool(json, steady->recorded[i].regular);
+        yajl_gen_map_close(json);
+    }
+    yajl_gen_array_close(json);
 }
 
 static void print_json(FILE *out, const char *name, const struct gt_whatif *whatif, const struct gt_answer *answers,
@@ -54,6 +77,7 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
     put_real(json, "step_us", whatif->step_us);
     gt_json_text(json, "steps");
     gt_json_integer(json, whatif->facts.steps.count);
+    put_recorded_steps(json, &whatif->steady);
     gt_json_text(json, "changes");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < count; i++)
@@ -87,20 +111,23 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
-        { "change", GT_COLUMN_WIDE }, { "predicted_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
-        { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT }, { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER },
+        { "change", GT_COLUMN_WIDE }, { "step_us", GT_COLUMN_NUMBER }, { "low_us", GT_COLUMN_NUMBER },
+        { "high_us", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },
+        { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER }, { "predicted_us", GT_COLUMN_NUMBER },
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0]);
 
     for (size_t i = 0; i < count; i++) {
         gt_table_text(table, answers[i].change);
-        gt_table_real(table, answers[i].predicted_us, 1);
         gt_table_real(table, answers[i].step_us, 1);
+        gt_table_real(table, answers[i].low_us, 1);
+        gt_table_real(table, answers[i].high_us, 1);
         gt_table_real(table, answers[i].change_pct, 1);
         gt_table_text(table, gt_scenario_trust_text(&answers[i].scenario));
         gt_table_text(table, gt_bound_names[answers[i].bound_by]);
         gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
+        gt_table_real(table, answers[i].predicted_us, 1);
     }
     return table;
 }
@@ -154,19 +181,28 @@ static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t
 }
 
 enum { BEST = 3 };
+/* A change that gains less is none to recommend. */
+static const double least_gain_pct = 1;
 
-/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (trust medium)". */
+/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (150 to 176; trust medium, bound by gpu)". */
 static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
 {
-    for (size_t i = 0; i < count && i < BEST; i++) {
-        double pct = answers[i].change_pct;
-        char *text = gt_format("%zu. %s: %.1f%% %s, %.1f us a step (trust %s, bound by %s)", i + 1, answers[i].change,
-                               fabs(pct), pct <= 0 ? "shorter" : "longer", answers[i].step_us,
-                               gt_scenario_trust_text(&answers[i].scenario), gt_bound_names[answers[i].bound_by]);
+    size_t place = 0;
 
+    for (size_t i = 0; i < count && place < BEST; i++) {
+        const struct gt_answer *answer = &answers[i];
+        char *text;
+
+        if (!(answer->change_pct <= -least_gain_pct))
+            continue;
+        text = gt_format("%zu. %s: %.1f%% shorter, %.1f us a step (%.1f to %.1f; trust %s, bound by %s)", ++place,
+                         answer->change, -answer->change_pct, answer->step_us, answer->low_us, answer->high_us,
+                         gt_scenario_trust_text(&answer->scenario), gt_bound_names[answer->bound_by]);
         gt_fold_print(out, 0, text);
         free(text);
     }
+    if (place == 0)
+        fprintf(out, "No change that was tried makes a step more than %.0f%% shorter.\n", least_gain_pct);
     fputc('\n', out);
 }
 

@@ -38,7 +38,7 @@ struct findings {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "quiet", 'q', NULL, 0, "No progress and no warnings", 0 },
+    GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
 
@@ -233,17 +233,28 @@ static void print_csv(const struct findings *f)
         gt_table_free(tables[1]);
 }
 
+/* Names as a terminal can show them; frees `text`. */
+static char *cleaned(char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    free(text);
+    return clean;
+}
+
 static void print_line(const char *what, char *text)
 {
-    printf("  %-8s%s\n", what, text);
-    free(text);
+    char *clean = cleaned(text);
+
+    printf("  %-8s%s\n", what, clean);
+    free(clean);
 }
 
 static void print_race(const struct findings *f, uint32_t index)
 {
     const struct gt_race *race = &f->check.certain.races[index];
     const struct gt_schedule *s = &f->schedules[index];
-    char *buffer = gt_check_buffer_text(f->workload, race);
+    char *buffer = cleaned(gt_check_buffer_text(f->workload, race));
 
     printf("\nrace %" PRIu32 ": %s of %s%s\n", index + 1, gt_race_kind_names[race->kind], buffer,
            race->freed != GT_NONE ? ", whose memory was used before" : "");
@@ -274,9 +285,9 @@ static void print_possible(const struct findings *f)
         count, count > 1 ? "s" : "");
     for (uint32_t i = 0; i < most; i++) {
         const struct gt_race *race = &f->check.possible.races[i];
-        char *first = gt_check_op_text(f->workload, race->first),
-             *second = gt_check_op_text(f->workload, race->second);
-        char *buffer = gt_check_buffer_text(f->workload, race);
+        char *first = cleaned(gt_check_op_text(f->workload, race->first)),
+             *second = cleaned(gt_check_op_text(f->workload, race->second));
+        char *buffer = cleaned(gt_check_buffer_text(f->workload, race));
 
         printf("  %s of %s: %s, then %s\n", gt_race_kind_names[race->kind], buffer, first, second);
         free(first);

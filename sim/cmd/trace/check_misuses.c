@@ -69,7 +69,7 @@ static struct words words_of(const struct gt_workload *w, const struct gt_misuse
     bool in_use = misuse->kind == GT_MISUSE_FREE_IN_USE;
 
     return (struct words){
-        .buffer = gt_clean_name(gt_name_text(w, w->buffers[misuse->buffer].name)),
+        .buffer = gt_strdup(gt_name_text(w, w->buffers[misuse->buffer].name)),
         .first = in_use ? other : freed,
         .second = in_use ? freed : other,
         .fix = fix_text(w, misuse),
@@ -82,6 +82,26 @@ static void free_words(struct words *words)
     free(words->first);
     free(words->second);
     free(words->fix);
+}
+
+static void print_line(const char *what, const char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    printf("%s%s\n", what, clean);
+    free(clean);
+}
+
+static void print_misuse(const struct gt_workload *w, const struct gt_misuse *misuse)
+{
+    struct words words = words_of(w, misuse);
+
+    printf("\n%s of ", gt_misuse_kind_names[misuse->kind]);
+    print_line("", words.buffer);
+    print_line("  first   ", words.first);
+    print_line("  second  ", words.second);
+    print_line("  do      ", words.fix);
+    free_words(&words);
 }
 
 uint32_t gt_check_certain_misuses(const struct gt_misuses *misuses)
@@ -97,16 +117,9 @@ void gt_check_print_misuses(const struct gt_workload *w, const struct gt_misuses
 {
     uint32_t certain = gt_check_certain_misuses(misuses);
 
-    for (uint32_t i = 0; i < misuses->count; i++) {
-        struct words words;
-
-        if (!misuses->list[i].certain)
-            continue;
-        words = words_of(w, &misuses->list[i]);
-        printf("\n%s of %s\n  first   %s\n  second  %s\n  do      %s\n", gt_misuse_kind_names[misuses->list[i].kind],
-               words.buffer, words.first, words.second, words.fix);
-        free_words(&words);
-    }
+    for (uint32_t i = 0; i < misuses->count; i++)
+        if (misuses->list[i].certain)
+            print_misuse(w, &misuses->list[i]);
     if (misuses->count > certain)
         printf(
             "\n%" PRIu32

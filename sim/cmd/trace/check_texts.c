@@ -42,7 +42,7 @@ char *gt_check_stream_text(const struct gt_workload *w, gt_stream_index index)
     if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
         return gt_strdup("default_stream");
     if (stream->name != GT_NONE)
-        return gt_clean_name(gt_name_text(w, stream->name));
+        return gt_strdup(gt_name_text(w, stream->name));
     if (number_elsewhere(w, stream))
         return gt_format("%" PRIu64 "_of_gpu_%" PRIu32, stream->id, w->gpus[stream->gpu].id);
     return gt_format("%" PRIu64, stream->id);
@@ -106,7 +106,7 @@ char *gt_check_buffer_text(const struct gt_workload *w, const struct gt_race *ra
 {
     if (race->buffer == GT_NONE)
         return gt_format("address 0x%" PRIx64, race->from);
-    return gt_clean_name(gt_name_text(w, w->buffers[race->buffer].name));
+    return gt_strdup(gt_name_text(w, w->buffers[race->buffer].name));
 }
 
 /* What the texts about a race are made of. */
@@ -173,7 +173,7 @@ static char *early_free_fix(const struct gt_workload *w, const struct gt_race *r
 {
     char *place = gt_check_place_text(w, race->freed),
          *stream = gt_check_stream_text(w, w->calls[race->freed].stream), *text;
-    char *buffer = race->first_buffer != GT_NONE ? gt_clean_name(gt_name_text(w, w->buffers[race->first_buffer].name))
+    char *buffer = race->first_buffer != GT_NONE ? gt_strdup(gt_name_text(w, w->buffers[race->first_buffer].name))
                                                  : gt_strdup("the buffer");
 
     if (w->calls[race->freed].stream == stream_of(w, race->second))

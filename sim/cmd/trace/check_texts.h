@@ -1,4 +1,5 @@
-/* check_texts.h - races in words.  All texts are malloced, clean for a terminal, and the caller's. */
+/* check_texts.h - races in words.  All texts are malloced and the caller's, with names as traced:
+ * for people gt_clean_name() comes after. */
 #ifndef GRIDTIDE_SIM_CMD_TRACE_CHECK_TEXTS_H
 #define GRIDTIDE_SIM_CMD_TRACE_CHECK_TEXTS_H
 

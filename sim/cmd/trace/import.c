@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/input/cmd.h"
+#include "sim/cmd/input/options.h"
 #include "sim/cmd/input/recordings.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/workload/task_graph.h"
@@ -34,7 +35,7 @@ static const struct argp_option options[] = {
       "What operations read and write: the JSON of PyTorch's ExecutionTraceObserver beside a Kineto profile", 0 },
     { "warm-caches", 'w', NULL, 0, "Launches were profiled with caches left as they were (ncu --cache-control none)",
       0 },
-    { "quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0 },
+    GT_OPTION_QUIET_FILE,
     { 0 },
 };
 

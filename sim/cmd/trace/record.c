@@ -24,10 +24,20 @@ enum { MOST_SECONDS = 1000000 };
 struct arguments {
     struct gt_recording recording;
     const char *output, *report, *keep;
+    enum gt_record_cost_source cost;
     bool quiet, from_given;
 };
 
-enum { OPTION_REPORT = 256, OPTION_DELAY, OPTION_DURATION, OPTION_FROM, OPTION_RANGE, OPTION_KEEP };
+enum {
+    OPTION_REPORT = 256,
+    OPTION_DELAY,
+    OPTION_DURATION,
+    OPTION_FROM,
+    OPTION_RANGE,
+    OPTION_KEEP,
+    OPTION_GRAPHS,
+    OPTION_COST
+};
 static const struct argp_option options[] = {
     { "output", 'o', "TRACE", 0, "Where the trace goes (recording.jsonl.gz); .gz and .zst compress", 0 },
     { "report", OPTION_REPORT, "DIR", 0, "Simulate and explain the trace too, and draw a report into DIR", 0 },
@@ -38,8 +48,16 @@ static const struct argp_option options[] = {
       "cudaProfilerStop), signal (each SIGUSR2)",
       0 },
     { "range", OPTION_RANGE, "NAME", 0, "Record while an NVTX range [DOMAIN:]NAME is open", 0 },
+    { "graphs", OPTION_GRAPHS, "whole|nodes", 0,
+      "Time each launch of a CUDA graph node by node (nodes), or only its first launches and later ones as a whole, "
+      "which slows them down less (whole, the default)",
+      0 },
+    { "cost", OPTION_COST, "cached|measure|none", 0,
+      "What recording itself costs on this machine: from the last measurement if there is one (cached, the default), "
+      "measured now, or left out",
+      0 },
     { "keep", OPTION_KEEP, "DIR", 0, "Leave the recorder's own files in this folder", 0 },
-    { "quiet", 'q', NULL, 0, "No summary, no warnings", 0 },
+    GT_OPTION_QUIET_FILE,
     { 0 },
 };
 
@@ -54,17 +72,39 @@ static uint64_t read_seconds(const struct argp_state *state, const char *name, c
     return (uint64_t)(seconds * 1000 + 0.5);
 }
 
+/* The number of `text` among words; else the program ends. */
+static int read_word(const struct argp_state *state, const char *option, const char *text, const char *const *words,
+                     int count, const char *all)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return i;
+    argp_error(state, "--%s: '%s' is none of %s", option, text, all);
+    return 0;
+}
+
 static void read_from(const struct argp_state *state, struct arguments *arguments, const char *text)
 {
     static const char *const words[] = { "start", "profiler", "signal" };
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(text, words[i]) == 0) {
-            arguments->recording.from = words[i];
-            arguments->from_given = true;
-            return;
-        }
-    argp_error(state, "--from: '%s' is none of start, profiler, signal", text);
+    arguments->recording.from = words[read_word(state, "from", text, words, 3, "start, profiler, signal")];
+    arguments->from_given = true;
+}
+
+static void read_graphs(const struct argp_state *state, struct arguments *arguments, const char *text)
+{
+    static const char *const words[] = { "nodes", "whole" };
+
+    arguments->recording.whole_graphs = read_word(state, "graphs", text, words, 2, "nodes, whole") == 1;
+}
+
+static void read_cost(const struct argp_state *state, struct arguments *arguments, const char *text)
+{
+    static const char *const words[] = {
+        [GT_RECORD_COST_CACHED] = "cached", [GT_RECORD_COST_MEASURED] = "measure", [GT_RECORD_COST_NONE] = "none"
+    };
+
+    arguments->cost = (enum gt_record_cost_source)read_word(state, "cost", text, words, 3, "cached, measure, none");
 }
 
 static void check(const struct argp_state *state, struct arguments *arguments)
@@ -90,6 +130,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': arguments->quiet = true; return 0;
     case OPTION_DELAY: arguments->recording.delay_ms = read_seconds(state, "delay", text); return 0;
     case OPTION_DURATION: arguments->recording.duration_ms = read_seconds(state, "duration", text); return 0;
+    case OPTION_GRAPHS: read_graphs(state, arguments, text); return 0;
+    case OPTION_COST: read_cost(state, arguments, text); return 0;
     case OPTION_FROM: read_from(state, arguments, text); return 0;
     case OPTION_RANGE: arguments->recording.range = text; return 0;
     case ARGP_KEY_ARG: /* the program: all behind it is its own */
@@ -209,7 +251,7 @@ static int record(const struct arguments *arguments, const char *library, const 
                      has_driver() ? "" : "; this machine has no driver of NVIDIA's GPUs");
         return gt_fail(&error);
     }
-    gt_record_measure_cost(library, folder);
+    gt_record_find_cost(&arguments->recording, library, arguments->cost, folder);
     if (write_trace(folder, arguments, &error) != 0 ||
         (arguments->report != NULL &&
          gt_record_report(arguments->output, arguments->report, arguments->quiet, &error) != 0))
@@ -240,7 +282,8 @@ static char *make_folder(const char *keep, struct gt_error *error)
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .recording = { .from = "start" }, .output = "recording.jsonl.gz" };
+    struct arguments arguments = { .recording = { .from = "start" },
+                                   .output = "recording.jsonl.gz" };
     struct gt_error error;
     char *library, *folder;
     int status;

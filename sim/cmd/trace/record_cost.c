@@ -1,6 +1,16 @@
-/* record_cost.c - what recording costs on this machine: a small program of its own, recorded like any other. */
+/* record_cost.c - what recording costs on this machine: a small program of its own, recorded like any other, run once a machine.
+ *
+ * What it said is kept in $XDG_CACHE_HOME/gridtide (or ~/.cache/gridtide), in a file named after all that the answer depends on:
+ * the host, its driver and GPUs, which of these are visible, how graphs are recorded, and the recorder itself.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +19,8 @@
 #include "traces/recorded/records.h"
 
 #define PROGRAM "gridtide-record-cost"
+#define DRIVER  "/proc/driver/nvidia/version"
+#define GPUS    "/proc/driver/nvidia/gpus"
 
 /* Beside the library: there `make` and its installation put it. */
 static char *find_program(const char *library)
@@ -20,31 +32,160 @@ static char *find_program(const char *library)
 
 enum { TIMES = 2 }; /* each way: some processes are put where they are slow */
 
-/* What it measured is added to the file `output`; with a library, what that costs is in it. */
-static void measure(const char *program, const char *library, const char *how, const char *output)
+/* What it measured is added to the file `output`; with a library, what that costs is in it.  Did it end well? */
+static bool measure(const struct gt_recording *like, const char *program, const char *library, const char *how,
+                    const char *output)
 {
     struct gt_error error;
     char *records = gt_temporary_folder("record-cost", &error);
     const struct gt_recording recording = { .program = (char *const[]){ (char *)program, (char *)how, NULL },
                                             .from = "start",
+                                            .whole_graphs = like->whole_graphs,
                                             .output = output };
-    int status;
+    int status = -1;
+    bool ran;
 
     if (records == NULL)
-        return;
-    gt_record_run(&recording, library, records, &status, &error);
+        return false;
+    ran = gt_record_run(&recording, library, records, &status, &error) == 0;
     gt_temporary_remove(records);
     free(records);
+    return ran && status == 0;
 }
 
-void gt_record_measure_cost(const char *library, const char *folder)
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *byte = bytes;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    return text == NULL ? mix(hash, "", 1) : mix(hash, text, strlen(text) + 1);
+}
+
+static uint64_t mix_file(uint64_t hash, const char *path)
+{
+    char part[4096];
+    FILE *file = fopen(path, "re");
+    size_t count;
+
+    while (file != NULL && (count = fread(part, 1, sizeof part, file)) > 0)
+        hash = mix(hash, part, count);
+    if (file != NULL)
+        fclose(file);
+    return hash;
+}
+
+/* Another build of it, without reading all of it. */
+static uint64_t mix_stamp(uint64_t hash, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return hash;
+    hash = mix(hash, &info.st_size, sizeof info.st_size);
+    return mix(hash, &info.st_mtim, sizeof info.st_mtim);
+}
+
+/* Their models, and which there are. */
+static uint64_t mix_gpus(uint64_t hash)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(GPUS, &entries, NULL, alphasort);
+
+    for (int i = 0; i < count; i++) {
+        char *path = gt_format(GPUS "/%s/information", entries[i]->d_name);
+
+        hash = mix_file(hash, path);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return hash;
+}
+
+/* The file that the answer is kept in; NULL: there is no place for it. */
+static char *cache_file(const struct gt_recording *recording, const char *program, const char *library)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char host[256] = "";
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    gethostname(host, sizeof host - 1);
+    hash = mix_gpus(mix_file(mix_text(hash, host), DRIVER));
+    hash = mix_text(hash, getenv("CUDA_VISIBLE_DEVICES"));
+    hash = mix_stamp(mix_stamp(mix_text(hash, recording->whole_graphs ? "whole" : "nodes"), library), program);
+    if (cache != NULL && *cache == '/')
+        return gt_format("%s/gridtide/record-cost-%016" PRIx64 ".txt", cache, hash);
+    return home == NULL || *home != '/' ? NULL
+                                        : gt_format("%s/.cache/gridtide/record-cost-%016" PRIx64 ".txt", home, hash);
+}
+
+/* 0, or -1: `to` is not there then. */
+static int copy_file(const char *from, const char *to)
+{
+    FILE *in = fopen(from, "re"), *out = in == NULL ? NULL : fopen(to, "we");
+    char part[4096];
+    size_t count, all = 0;
+    int failed = out == NULL;
+
+    while (!failed && (count = fread(part, 1, sizeof part, in)) > 0) {
+        failed = fwrite(part, 1, count, out) != count;
+        all += count;
+    }
+    if (in != NULL)
+        fclose(in);
+    if (out != NULL && (fclose(out) != 0 || failed || all == 0)) {
+        unlink(to);
+        failed = 1;
+    }
+    return failed ? -1 : 0;
+}
+
+static void make_folders(const char *file)
+{
+    char *path = gt_strdup(file);
+
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    free(path);
+}
+
+/* Whole or not at all: others may read it meanwhile. */
+static void keep(const char *costs, const char *cache)
+{
+    char *partial = gt_format("%s.%ld", cache, (long)getpid());
+
+    make_folders(cache);
+    if (copy_file(costs, partial) == 0 && rename(partial, cache) != 0)
+        unlink(partial);
+    free(partial);
+}
+
+void gt_record_find_cost(const struct gt_recording *recording, const char *library, enum gt_record_cost_source source,
+                         const char *folder)
 {
     char *program = find_program(library), *output = gt_format("%s/" GT_RECORDED_COSTS, folder);
+    char *cache = cache_file(recording, program, library);
+    bool known = source == GT_RECORD_COST_CACHED && cache != NULL && copy_file(cache, output) == 0,
+         whole = access(program, X_OK) == 0;
 
-    for (int i = 0; i < TIMES && access(program, X_OK) == 0; i++) {
-        measure(program, NULL, "plain", output);
-        measure(program, library, "recorded", output);
+    if (source != GT_RECORD_COST_NONE && !known && whole) {
+        for (int i = 0; i < TIMES; i++) {
+            whole &= measure(recording, program, NULL, "plain", output);
+            whole &= measure(recording, program, library, "recorded", output);
+        }
+        if (whole && cache != NULL)
+            keep(output, cache);
     }
+    free(cache);
     free(output);
     free(program);
 }

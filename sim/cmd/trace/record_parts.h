@@ -14,11 +14,12 @@ struct gt_recording {
     const char *from;     /* start, profiler, range or signal */
     const char *range;    /* for "range": its name */
     uint64_t delay_ms, duration_ms;
+    bool whole_graphs;  /* only the first launches of a graph are timed node by node */
     const char *output; /* a file that what the program prints is added to; NULL: it prints where this one does */
 };
 
-/* The library that goes into the program: beside this program where it was built, or where it was installed.
- * Malloced; NULL with what to do. */
+/* The library that goes into the program: what $GRIDTIDE_RECORDER names; else beside this program where it was built, or as
+ * far from it as it was installed, or where it was installed.  Malloced; NULL with the places looked at and what to do. */
 char *gt_recorder_library(struct gt_error *error);
 /* Run the program with `library` (NULL: none) in it and its records going to `folder`, and wait for it.  0, or -1: it could not be
  * started.  *status is as wait() has it. */
@@ -27,9 +28,16 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
 /* Wait for the program's end, of which *status tells.  SIGTERM goes on to it, where recording is switched by signal SIGUSR2
  * to all processes that have a file in `folder`. */
 void gt_record_wait(pid_t child, const char *folder, bool switches, int *status);
-/* Measure what recording by `library` costs on this machine, into GT_RECORDED_COSTS of `folder`; where that cannot be
- * done there is no such file. */
-void gt_record_measure_cost(const char *library, const char *folder);
+/* Where the answer to what recording costs comes from. */
+enum gt_record_cost_source {
+    GT_RECORD_COST_CACHED,   /* as it was measured before on this machine, else as measured now */
+    GT_RECORD_COST_MEASURED, /* now, whatever is known from before */
+    GT_RECORD_COST_NONE
+};
+/* Write what recording by `library` costs on this machine, as `recording` does it, into GT_RECORDED_COSTS of `folder`; where
+ * that cannot be told there is no such file. */
+void gt_record_find_cost(const struct gt_recording *recording, const char *library, enum gt_record_cost_source source,
+                         const char *folder);
 /* Run `trace` into the store FOLDER.db, explain it and draw the report into `folder`, each by this program itself.
  * 0, or -1. */
 int gt_record_report(const char *trace, const char *folder, bool quiet, struct gt_error *error);

@@ -8,36 +8,8 @@
 
 #include "sim/cmd/trace/record_parts.h"
 #include "traces/io/child.h"
-#include "traces/io/paths.h"
 
-#define LIBRARY "libgridtide_record.so"
-
-/* FOLDER/validate/record/LIBRARY, where FOLDER is this program's: there `make` puts it. */
-static char *built_library(void)
-{
-    char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-
-    while (length > 0 && path[length - 1] != '/')
-        length--;
-    return length <= 0 ? NULL : gt_format("%.*svalidate/record/" LIBRARY, (int)length, path);
-}
-
-char *gt_recorder_library(struct gt_error *error)
-{
-    char *path = built_library();
-
-    if (path != NULL && access(path, R_OK) == 0)
-        return path;
-    free(path);
-    path = gt_format("%s/" LIBRARY, GT_INSTALLED_LIBRARIES);
-    if (access(path, R_OK) == 0)
-        return path;
-    free(path);
-    gt_error_set(error, "this gridtide has no recorder (" LIBRARY "): it was built without CUDA; "
-                        "configure it where nvcc and CUPTI's headers are (--with-cuda=DIR)");
-    return NULL;
-}
+enum { SAMPLED_LAUNCHES = 3 }; /* of each graph: the first is often slow, and one more may be disturbed */
 
 static void set(const char *name, const char *value)
 {
@@ -75,13 +47,15 @@ static void set_environment(const struct gt_recording *recording, const char *li
     set("GRIDTIDE_RECORD_RANGE", recording->range);
     set_number("GRIDTIDE_RECORD_DELAY_MS", recording->delay_ms);
     set_number("GRIDTIDE_RECORD_DURATION_MS", recording->duration_ms);
+    set_number("GRIDTIDE_RECORD_GRAPH_LAUNCHES", recording->whole_graphs ? SAMPLED_LAUNCHES : 0);
 }
 
 static void clear_environment(void)
 {
     static const char *const names[] = {
-        "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",    "GRIDTIDE_RECORD_DIR",         "GRIDTIDE_RECORD_FROM",
-        "GRIDTIDE_RECORD_RANGE", "GRIDTIDE_RECORD_DELAY_MS", "GRIDTIDE_RECORD_DURATION_MS",
+        "CUDA_INJECTION64_PATH",       "NVTX_INJECTION64_PATH",          "GRIDTIDE_RECORD_DIR",
+        "GRIDTIDE_RECORD_FROM",        "GRIDTIDE_RECORD_RANGE",          "GRIDTIDE_RECORD_DELAY_MS",
+        "GRIDTIDE_RECORD_DURATION_MS", "GRIDTIDE_RECORD_GRAPH_LAUNCHES",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
