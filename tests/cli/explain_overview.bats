@@ -132,7 +132,8 @@ several_traces() {
     trace=$GRIDTIDE_SOURCE/traces/pairs/feeds-images.pageable.json.gz
     run_of "$trace"
     "$GRIDTIDE" explain --format json run.db 2> /dev/null > explain.json
-    jq -e '.advised[] | select(.finding == "copies") | .of == "step" and .gain_pct > 10 and .trust != null' explain.json
+    jq -e '.advised[] | select(.finding == "copies") | .of == "step" and .gain_pct > 10 and .trust != null
+        and .interval_low_us < .predicted_us and .predicted_us < .interval_high_us' explain.json
     ask=$(jq -r '.advised[] | select(.finding == "copies") | .ask' explain.json)
     eval "'$GRIDTIDE' ${ask#gridtide } -q --format json" > whatif.json
     jq -n -e --slurpfile e explain.json --slurpfile w whatif.json '$e[0].advised[] | select(.finding == "copies") |

@@ -202,8 +202,8 @@ static void find_copies(struct gt_finding_list *f)
 
         finding->time_kind = GT_TIME_COPIES;
         snprintf(finding->text, sizeof finding->text,
-                 "%" PRIu64 " copies %s of %s memory ran %s while no kernel did (%s)", copies[i].times,
-                 gt_direction_names[copies[i].direction],
+                 "%" PRIu64 " %s %s of %s memory ran %s while no kernel did (%s)", copies[i].times,
+                 copies[i].times == 1 ? "copy" : "copies", gt_direction_names[copies[i].direction],
                  copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
                  gt_time_said((double)copies[i].bare_ps).s, gt_copy_why_names[copies[i].why]);
     }

@@ -52,16 +52,17 @@ static bool applies(const struct gt_predicting *p, const struct gt_change *chang
     return change->kind->applies == NULL && change->kind->tried == NULL;
 }
 
-/* Of a step where something marks steps: one that only repetition tells of may be another one after the change. */
-static void take(const struct gt_whatif *whatif, const struct gt_answer *answer, struct gt_prediction *prediction)
+/* A step of the steady state, with its interval; false where the recording does not tell how long one takes. */
+static bool take(const struct gt_whatif *whatif, const struct gt_answer *answer, struct gt_prediction *prediction)
 {
-    const struct gt_steps *steps = &whatif->facts.steps;
-
-    prediction->of_step = steps->count > 1 && steps->by < GT_STEPS_REPEATED;
-    prediction->baseline_us = prediction->of_step ? whatif->step_us : whatif->facts.baseline_us;
-    prediction->predicted_us = prediction->of_step ? answer->step_us : answer->predicted_us;
+    prediction->of_step = whatif->facts.steps.count > 1 || whatif->steady.workload != NULL;
+    prediction->baseline_us = whatif->step_us;
+    prediction->predicted_us = answer->step_us;
+    prediction->low_us = answer->low_us;
+    prediction->high_us = answer->high_us;
     prediction->profiler_removed = whatif->facts.profiled;
     snprintf(prediction->trust, sizeof prediction->trust, "%s", gt_scenario_trust_text(&answer->scenario));
+    return isfinite(answer->step_us) && whatif->step_us > 0;
 }
 
 /* The answer to one form of a change, where it is known and better than what is there (`found`). */
@@ -76,8 +77,7 @@ static int try_change(struct gt_predicting *p, const struct gt_change *change, b
     int known = 0;
 
     gt_progress_begin(&progress, "simulating a recommended change", false);
-    if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0) {
-        take(&p->whatif, &answer, &one);
+    if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0 && take(&p->whatif, &answer, &one)) {
         snprintf(one.change, sizeof one.change, "%s", change->spec);
         known = !found || one.predicted_us < prediction->predicted_us;
     }
