@@ -77,7 +77,7 @@ EOF
     run -0 bin/gridtide record -o y.jsonl -- true
     [ "$(wc -l < counted)" = 4 ]
     [ "$(grep -o '"recording":{[^}]*}' y.jsonl)" = "$(grep -o '"recording":{[^}]*}' x.jsonl)" ]
-    run -0 bin/gridtide record --graphs nodes -o y.jsonl -- true
+    run -0 bin/gridtide record --graphs whole -o y.jsonl -- true
     [ "$(wc -l < counted)" = 8 ]
     run -0 bin/gridtide record --cost measure -o y.jsonl -- true
     [ "$(wc -l < counted)" = 12 ]

@@ -141,6 +141,7 @@ void gt_recorded_unload(struct gt_recorded_process *process)
     free(process->outer);
     free(process->host_nodes);
     free(process->made_ops);
+    free(process->loads);
     free(process->names);
     free(process->kernel_names);
     free(process->call_names);

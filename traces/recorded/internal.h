@@ -13,6 +13,7 @@
  *  parameters.c  which parameters of a kernel are pointers, by its name
  *  graphs.c      which nodes of a graph come after which
  *  hosts.c       host functions, which CUPTI does not time; host_nodes.c: those in graphs
+ *  loads.c       launches that loaded their kernel's code
  *  ranges.c      NVTX
  *  costs.c       what recording took itself
  */
@@ -68,6 +69,8 @@ struct gt_recorded_process {
     uint32_t outer_count;
     struct gt_recorded_host_node *host_nodes;
     uint32_t host_node_count, host_node_room;
+    uint32_t *loads; /* correlations of launches that loaded code, sorted */
+    uint32_t load_count;
     struct gt_record_op *made_ops; /* of launches of graphs that were recorded as a whole */
     uint32_t *with_bodies;         /* correlations of launches of graphs whose conditional nodes ran something */
     uint32_t with_body_count, with_body_room;
@@ -132,6 +135,10 @@ void gt_recorded_find_memory(struct gt_recorded *recorded, struct gt_recorded_pr
 /* The allocation that holds the address at that time; NULL. */
 const struct gt_recorded_memory *gt_recorded_memory_at(const struct gt_recorded_process *process, uint64_t address,
                                                        uint64_t time_ns);
+
+/* loads.c: which launches loaded their kernel's code, so that the GPU finished what it had first; before calls are added. */
+void gt_recorded_find_loads(struct gt_recorded_process *process);
+bool gt_recorded_loads_code(const struct gt_recorded_process *process, const struct gt_record_call *call);
 
 /* calls.c: sorts them by time. */
 void gt_recorded_sort_calls(struct gt_recorded_process *process);

@@ -2,22 +2,26 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "sim/workload/workload.h"
 #include "validate/record/internal.h"
 
 /* CUPTI asks for one a context and a few to go on with; what it fills at once must fit into so many. */
-enum { BUFFER_BYTES = 2 << 20, MOST_BUFFERS = 256, ALIGNMENT = 8 };
+enum { BUFFER_BYTES = 2 << 20, MOST_BUFFERS = 256 };
 
 static _Atomic int buffers_out;
 static _Atomic uint64_t buffer_count, buffers_ns, overhead_ns;
 
+/* Zeros, of which the system makes pages as they are used. */
 void CUPTIAPI gt_activities_give(uint8_t **buffer, size_t *bytes, size_t *records)
 {
     *records = 0;
     *buffer = NULL;
     if (atomic_fetch_add(&buffers_out, 1) < MOST_BUFFERS)
-        *buffer = aligned_alloc(ALIGNMENT, BUFFER_BYTES);
+        *buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*buffer == MAP_FAILED)
+        *buffer = NULL;
     if (*buffer == NULL)
         atomic_fetch_sub(&buffers_out, 1); /* CUPTI counts what it drops */
     *bytes = *buffer == NULL ? 0 : BUFFER_BYTES;
@@ -215,7 +219,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
             if (takers[i].kind == record->kind)
                 takers[i].take(record);
     tell_dropped(context, stream);
-    free(buffer);
+    munmap(buffer, BUFFER_BYTES);
     atomic_fetch_sub(&buffers_out, 1);
     atomic_fetch_add(&buffer_count, 1);
     atomic_fetch_add(&buffers_ns, gt_writer_now_ns() - start_ns);
