@@ -159,27 +159,6 @@ static void take_overhead(const CUpti_Activity *any)
     gt_writer_end(written);
 }
 
-static void take_graph(const CUpti_Activity *any)
-{
-    const CUpti_ActivityGraphTrace2 *record = (const CUpti_ActivityGraphTrace2 *)any;
-    struct gt_record_whole_graph *written;
-
-    if (record->start == 0 || record->end == 0) /* not collected */
-        return;
-    written = gt_writer_begin(GT_RECORDED_WHOLE_GRAPH, sizeof *written);
-    if (written == NULL)
-        return;
-    written->start_ns = record->start;
-    written->end_ns = record->end;
-    written->executable = record->graphId;
-    written->correlation = record->correlationId;
-    written->gpu = record->deviceId;
-    written->context = record->contextId;
-    written->stream = record->streamId;
-    gt_writer_end(written);
-}
-
-/* The last one is switched on when a graph is launched (whole_graphs.c). */
 /* clang-format off */
 static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity *any); } takers[] = {
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
@@ -187,7 +166,6 @@ static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity
     { CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
     { CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead },
-    { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, take_graph },
 };
 /* clang-format on */
 enum { TAKERS = sizeof takers / sizeof takers[0] };
@@ -227,7 +205,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
 
 void gt_activities_enable(bool on)
 {
-    for (size_t i = 0; i < TAKERS - 1; i++) {
+    for (size_t i = 0; i < TAKERS; i++) {
         CUptiResult result =
             on ? gt_api.cuptiActivityEnable(takers[i].kind) : gt_api.cuptiActivityDisable(takers[i].kind);
         const char *text = NULL;
