@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_graphs tests/unit/recording_cost \
+    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_loads tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -147,10 +147,10 @@ check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
     sim/cmd/print/table_print.c sim/cmd/print/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
-tests_unit_recorded_graphs_SOURCES = tests/unit/recorded_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_loads_SOURCES = tests/unit/recorded_loads.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorder_calls_SOURCES = tests/unit/recorder_calls.c validate/record/activities.c validate/record/calls.c validate/record/control.c \
     validate/record/functions.c validate/record/graphs.c validate/record/pieces.c validate/record/rows.c validate/record/streams.c \
-    validate/record/whole_graphs.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
+    validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorder_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h

@@ -50,7 +50,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/ranks/align.c traces/ranks/check.c traces/ranks/clock.h traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
-    traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/whole_graphs.c \
+    traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/loads.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
     traces/recorded/records.h \

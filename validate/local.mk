@@ -48,7 +48,7 @@ EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README
 RECORDER_FILES = \
     validate/record/activities.c validate/record/api.c validate/record/calls.c validate/record/chunks.c validate/record/control.c \
     validate/record/exec.c validate/record/functions.c validate/record/graphs.c validate/record/inject.c validate/record/nvtx.c validate/record/pieces.c \
-    validate/record/rows.c validate/record/streams.c validate/record/whole_graphs.c validate/record/writer.c
+    validate/record/rows.c validate/record/streams.c validate/record/writer.c
 RECORDER_INCLUDES = validate/record/api.h validate/record/chunks.h validate/record/internal.h validate/record/writer.h traces/recorded/records.h
 EXTRA_DIST += $(RECORDER_FILES) validate/record/cost.cu validate/record/api.h validate/record/chunks.h validate/record/internal.h validate/record/writer.h validate/record/README.md
 if HAVE_RECORDER

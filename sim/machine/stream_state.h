@@ -49,7 +49,8 @@ struct gt_stream_command {
         target_stream; /* what it waits for (WAIT: a record, GRAPH: the launch before) is that stream's ... */
     gt_command_number target_number; /* ... command; 0: nothing */
     gt_command_number number;
-    uint64_t behind; /* commands of the other side of the default stream's rules asked for before it */
+    uint64_t behind;      /* commands of the other side of the default stream's rules asked for before it */
+    uint64_t before_load; /* commands of its context that must be complete first: those before code was loaded */
     uint64_t
         sync_epoch[GT_SYNC_GROUPS]; /* device_sync.h: of its process, of that in its context, of that on its GPU */
     gt_time_ps submit_ps, visible_ps, start_ps;
@@ -102,8 +103,9 @@ struct gt_stream_state {
     gt_op_index last_op;               /* that operation */
     gt_time_ps idle_from_ps;           /* latest end of any operation recorded on this stream */
     struct gt_release event_release;   /* by waits since the last operation */
-    struct gt_release default_release; /* by the default stream's rules, likewise */
+    struct gt_release default_release; /* by the default stream's rules, or a load of code, likewise */
     bool held_by_default;              /* by the default stream's rules, right now */
+    bool held_by_load;                 /* by a load of code, right now */
     bool waited_afar;                  /* for an event of another GPU, since the last operation */
     bool called;                       /* some call was into it, before */
 };
@@ -115,6 +117,10 @@ struct gt_context_state {
     uint64_t process;              /* gt_stream_processes(): equal contexts of two processes are two */
     gt_stream_index null_stream;   /* GT_NONE: no legacy default stream in use */
     uint64_t submitted, completed; /* commands of all streams that take part in its rules */
+    /* Loads of code: commands of all streams, and of these those before the last load. */
+    uint64_t all_submitted, all_completed, before_load;
+    uint64_t least_held;   /* of streams that are held: the fewest commands that one waits for */
+    uint32_t held_by_load; /* so many */
 };
 
 /* An event's last record. */

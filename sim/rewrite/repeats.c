@@ -11,14 +11,14 @@
 #include "sim/base/sort.h"
 #include "sim/workload/host_waits.h"
 
-/* Of all tokens so many may be none of a whole number of iterations; more iterations are taken at the price of so many more. */
-static const double most_odd = 0.25, odd_more = 0.01;
+/* Of all tokens so many may be none of a whole number of iterations; what is less regular by so little is as regular. */
+static const double most_odd = 0.25, nearly = 0.005;
 /* So much of all tokens, at least and at most, are as many iterations as there seem to be. */
 static const double least_all = 0.7, most_all = 1.3;
 /* Iterations that are not regular have so much of a period at least to count as one. */
 static const double least_iteration = 0.5;
-/* So much work of others before and behind the same rows makes them layers. */
-static const double least_foreign = 0.02;
+/* So many other kernels before and behind the same rows make them layers, of all tokens; or before them alone, of a row's. */
+static const double least_foreign = 0.02, least_other = 0.25;
 /* Where no stretch is regular, so many tokens have to be about a period apart; and what "about" is. */
 static const double least_aligned = 0.75, about = 0.2;
 
@@ -244,20 +244,20 @@ static uint32_t find_period(const struct row *row, uint32_t iterations)
     return all >= least_all && all <= most_all ? best : 0;
 }
 
-/* The part of the tokens that are as the one a period before. */
+/* The part of the tokens that are as the one a period before, in the second half: start-up is in the first. */
 static double regular_part(const struct row *row, uint32_t period)
 {
-    uint32_t regular = 0;
+    uint32_t first = period > row->count / 2 ? period : row->count / 2, regular = 0;
 
-    for (uint32_t i = period; i < row->count; i++)
+    for (uint32_t i = first; i < row->count; i++)
         regular += row->hashes[i] == row->hashes[i - period];
-    return (double)regular / (row->count - period);
+    return (double)regular / (row->count - first);
 }
 
 /* A number of iterations that may be. */
 struct guess {
     uint32_t iterations, period;
-    double odd, regular;
+    double regular;
 };
 
 /* Numbers of iterations that leave few tokens odd, the highest first. */
@@ -274,7 +274,7 @@ static struct guess *make_guesses(const struct row *row, uint32_t *count)
     for (uint32_t i = row->count; i >= 2; i--) {
         struct guess guess = { .iterations = i };
 
-        if (!candidates[i] || (guess.odd = odd_part(&o, row->count, i)) >= most_odd ||
+        if (!candidates[i] || odd_part(&o, row->count, i) >= most_odd ||
             (guess.period = find_period(row, i)) == 0)
             continue;
         guess.regular = regular_part(row, guess.period);
@@ -287,22 +287,18 @@ static struct guess *make_guesses(const struct row *row, uint32_t *count)
     return guesses;
 }
 
-/* Of the guesses that leave nearly the fewest tokens odd, those that are nearly the most regular: the highest number.  iterations 0:
- * nothing repeats. */
+/* Of the guesses that are nearly the most regular the one with the most iterations.  iterations 0: nothing repeats. */
 static struct guess count_iterations(const struct row *row)
 {
     struct guess best = { .iterations = 0 }, *guesses;
-    double least = 1, most = 0;
+    double most = 0;
     uint32_t count;
 
     guesses = make_guesses(row, &count);
     for (uint32_t i = 0; i < count; i++)
-        least = guesses[i].odd < least ? guesses[i].odd : least;
-    for (uint32_t i = 0; i < count; i++)
-        if (guesses[i].odd <= least + odd_more && guesses[i].regular > most)
-            most = guesses[i].regular;
+        most = guesses[i].regular > most ? guesses[i].regular : most;
     for (uint32_t i = count; i-- > 0;)
-        if (guesses[i].odd <= least + odd_more && guesses[i].regular >= most - odd_more)
+        if (guesses[i].regular >= most - nearly)
             best = guesses[i];
     free(guesses);
     return best;
@@ -395,13 +391,18 @@ static bool has_token(const uint64_t *sorted, uint32_t period, uint64_t hash)
     return bsearch(&hash, sorted, period, sizeof hash, by_value) != NULL;
 }
 
-/* Of tokens from `from` to `to`, how many no regular iteration has. */
+static bool is_kernel(const struct row *row, uint32_t token)
+{
+    return row->w->ops[row->w->calls[row->calls[token]].first_op].kind == GT_OP_KERNEL;
+}
+
+/* Of kernels from token `from` to `to`, how many no regular iteration has; memsets and copies are libraries' own start-up. */
 static uint32_t foreign(const struct row *row, const uint64_t *sorted, uint32_t period, uint32_t from, uint32_t to)
 {
     uint32_t count = 0;
 
     for (uint32_t i = from; i < to; i++)
-        count += !has_token(sorted, period, row->hashes[i]);
+        count += is_kernel(row, i) && !has_token(sorted, period, row->hashes[i]);
     return count;
 }
 
@@ -409,12 +410,12 @@ static uint32_t foreign(const struct row *row, const uint64_t *sorted, uint32_t 
 static void add_odd(struct bounds *bounds, const struct row *row, const uint64_t *sorted, uint32_t from, uint32_t to,
                     uint32_t period)
 {
-    if (to - from - foreign(row, sorted, period, from, to) >= least_iteration * period)
+    if (to - from - foreign(row, sorted, period, from, to) > least_iteration * period)
         add_bound(bounds, from);
 }
 
-/* Rows that the host does not wait in are layers of one iteration where the recording begins with something else, or has other
- * work both before and behind them. */
+/* Rows that the host does not wait in are layers of one iteration where the recording begins with other kernels, or has some
+ * both before and behind them. */
 static bool are_layers(const struct row *row, const uint64_t *sorted, uint32_t period, const struct bounds *bounds)
 {
     uint32_t begin = bounds->list[0], end = bounds->list[bounds->count - 1];
@@ -423,8 +424,7 @@ static bool are_layers(const struct row *row, const uint64_t *sorted, uint32_t p
     for (uint32_t i = begin + 1; i <= begin + period; i++)
         if (row->waited[i])
             return false;
-    return !has_token(sorted, period, row->hashes[0]) ||
-           (before > 0 && behind > 0 && before + behind >= least_foreign * row->count);
+    return before >= least_other * period || (before > 0 && behind > 0 && before + behind >= least_foreign * row->count);
 }
 
 /* What an iteration that begins with token `first` does, sorted; malloced. */

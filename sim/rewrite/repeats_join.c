@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/rewrite/repeats.h"
+#include "sim/workload/host_waits.h"
 
 /* So often as this may chance alone make a pattern as regular. */
 static const double chance = 0.05;
@@ -102,9 +103,51 @@ static bool join(struct gt_repeats *repeats, const struct gt_workload *w)
     return true;
 }
 
-/* Layers may be of layers. */
+/* By row: does the thread wait for the GPU in it? */
+static bool *find_waits(const struct gt_repeats *repeats, const struct gt_workload *w, uint32_t *count)
+{
+    bool *waits = gt_calloc(repeats->count + 1ull, sizeof *waits);
+
+    *count = 0;
+    for (uint32_t i = 0; i < repeats->count; i++) {
+        for (gt_call_index j = repeats->first_call[i]; j < repeats->first_call[i + 1] && !waits[i]; j++)
+            waits[i] = w->calls[j].thread == repeats->thread &&
+                       (gt_call_synchronises(&w->calls[j]) || gt_call_holds_host(w, &w->calls[j]));
+        *count += waits[i];
+    }
+    return waits;
+}
+
+/* Every so many rows the host waits for the GPU: these are a step.  The last ones may lack the wait. */
+static bool join_waiting(struct gt_repeats *repeats, const bool *waits)
+{
+    uint32_t first = 0, rows;
+
+    while (!waits[first])
+        first++;
+    for (rows = 1; first + rows < repeats->count && !waits[first + rows];)
+        rows++;
+    for (uint32_t i = first; i < repeats->count; i++)
+        if (waits[i] != ((i - first) % rows == 0) && (waits[i] || i + 1 < repeats->count))
+            return false;
+    if (first + rows >= repeats->count || first + 1 > rows)
+        return false;
+    first = (first + 1) % rows; /* behind the wait */
+    repeats->rows *= rows;
+    repeats->count = (repeats->count - first) / rows;
+    for (uint32_t i = 0; i <= repeats->count; i++)
+        repeats->first_call[i] = repeats->first_call[first + i * rows];
+    return true;
+}
+
+/* Rows in all of which the host waits are steps.  Layers may be of layers. */
 void gt_repeats_join(struct gt_repeats *repeats, const struct gt_workload *w)
 {
-    while (join(repeats, w))
+    uint32_t count;
+    bool *waits = find_waits(repeats, w, &count);
+    bool steps = count == repeats->count || (count > 0 && join_waiting(repeats, waits));
+
+    free(waits);
+    while (!steps && join(repeats, w))
         ;
 }

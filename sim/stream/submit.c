@@ -1,5 +1,6 @@
 #include "sim/stream/submit.h"
 
+#include "sim/stream/code_load.h"
 #include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
@@ -18,6 +19,7 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     c->number = ++state->submitted;
     gt_graph_write_rest(m);
     gt_default_stream_submit(m, command);
+    gt_code_load_submit(m, command);
     gt_device_sync_submit(m, command);
     gt_link_line_push(m, command);
     if (c->kind != GT_COMMAND_GRAPH || !gt_graph_in_groups(m, command))

@@ -140,6 +140,10 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
                            steady->irregular, steady->irregular + steady->regular, by[steps->by]);
     else if (steps->by != GT_STEPS_MARKED)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "There are %u steps, %s", steps->count, by[steps->by]);
+    if (steps->by == GT_STEPS_REPEATED && !steps->waited)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "The host waits for the GPU in none of the steps: they may be layers of one; mark steps with "
+                           "prof.step() or record_function() to be sure");
 }
 
 void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const struct gt_steady *steady,

@@ -86,7 +86,9 @@ enum gt_call_flag {
     /* Of a workload in stated form (sim/baseline/stated.h): from a recorded run, so that it waits for its operation's end
      * if GT_CALL_WAITS says so, and else does not, whatever CUDA's rules are. */
     GT_CALL_STATED = 8,
-    GT_CALL_WAITS = 16
+    GT_CALL_WAITS = 16,
+    GT_CALL_LOADS =
+        32 /* it loads its kernel's code, for which the GPU finishes what it has (sim/stream/code_load.c) */
 };
 
 enum gt_op_kind { GT_OP_KERNEL, GT_OP_COPY, GT_OP_MEMSET, GT_OP_HOST_FUNCTION, GT_OP_KINDS };

@@ -77,17 +77,15 @@ EOF
     run -0 bin/gridtide record -o y.jsonl -- true
     [ "$(wc -l < counted)" = 4 ]
     [ "$(grep -o '"recording":{[^}]*}' y.jsonl)" = "$(grep -o '"recording":{[^}]*}' x.jsonl)" ]
-    run -0 bin/gridtide record --graphs nodes -o y.jsonl -- true
-    [ "$(wc -l < counted)" = 8 ]
     run -0 bin/gridtide record --cost measure -o y.jsonl -- true
-    [ "$(wc -l < counted)" = 12 ]
+    [ "$(wc -l < counted)" = 8 ]
     run -0 env CUDA_VISIBLE_DEVICES=1 bin/gridtide record --cost none -o y.jsonl -- true
-    [ "$(wc -l < counted)" = 12 ]
+    [ "$(wc -l < counted)" = 8 ]
     run -0 env CUDA_VISIBLE_DEVICES=1 bin/gridtide record -o y.jsonl -- true
-    [ "$(wc -l < counted)" = 16 ]
+    [ "$(wc -l < counted)" = 12 ]
     touch -d '1 hour ago' bin/validate/record/libgridtide_record.so
     run -0 bin/gridtide record -o y.jsonl -- true
-    [ "$(wc -l < counted)" = 20 ]
+    [ "$(wc -l < counted)" = 16 ]
 }
 
 @test "a cost that could not be measured is not kept, a cache that cannot be written does not matter" {
@@ -111,8 +109,6 @@ EOF
     [[ "$output" == *"give one of them"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
     [[ "$output" == *"--delay and --duration go with --from start"* ]]
-    run -2 "$GRIDTIDE" record --graphs some true
-    [[ "$output" == *"'some' is none of nodes, whole"* ]]
     run -2 "$GRIDTIDE" record --cost much true
     [[ "$output" == *"'much' is none of cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true

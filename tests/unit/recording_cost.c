@@ -175,6 +175,8 @@ static void check_recording(const struct gt_workload *w)
     assert_int_equal(recording->recorded_ns[GT_RECORDING_NODE], 10500);
     assert_int_equal(recording->recorded_ns[GT_RECORDING_COPY], 0);
     assert_int_equal(w->calls[0].held_ps, HELD_NS * 1000);
+    assert_int_equal(w->calls[0].flags & GT_CALL_LOADS, 0);
+    assert_int_equal(w->calls[1].flags & GT_CALL_LOADS, GT_CALL_LOADS);
     assert_int_equal(w->calls[1].held_ps, 0); /* the program has to wait for code anyway */
 }
 

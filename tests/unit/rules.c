@@ -110,7 +110,8 @@ static bool is_unseen(const struct gt_rule *rule)
                                          "link-wait",         "link-pull",
                                          "link-gap",          "link-busy",
                                          "link-line",         "sends-ahead",
-                                         "collective-memory", "graph-executable" };
+                                         "collective-memory", "graph-executable",
+                                         "code-load" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(rule->name, names[i]) == 0)

@@ -15,6 +15,7 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_LAUNCH] = "launch",
     [GT_WHY_STREAM] = "stream-order",
     [GT_WHY_DEFAULT_STREAM] = "default-stream",
+    [GT_WHY_CODE_LOAD] = "code-load",
     [GT_WHY_EVENT] = "event",
     [GT_WHY_GRAPH] = "graph-edge",
     [GT_WHY_CONNECTION] = "connection",
@@ -30,6 +31,8 @@ const char *const gt_why_helps[GT_WHYS] = {
     [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
     [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
                               "cudaStreamNonBlocking, or compile with --default-stream per-thread",
+    [GT_WHY_CODE_LOAD] = "the first launch of a kernel loads its code, for which the GPU finishes what it has: "
+                         "set CUDA_MODULE_LOADING=EAGER, or launch each kernel once before",
     [GT_WHY_EVENT] = "the program asks for this order by an event",
     [GT_WHY_GRAPH] = "the graph asks for this order by an edge",
     [GT_WHY_CONNECTION] =
@@ -255,6 +258,12 @@ static void why_room(const struct gt_loaded_run *t, gt_op_index op, uint32_t cau
     name_op(t, hold, how, cause);
 }
 
+/* The legacy default stream's rules are of operations in it, or behind such; what else holds streams up is code that is loaded. */
+static bool is_by_default(const struct gt_loaded_run *t, const struct gt_loaded_op *op, uint32_t cause)
+{
+    return (t->streams[op->stream].flags | t->streams[t->ops[cause].stream].flags) & GT_STREAM_LEGACY_DEFAULT;
+}
+
 /* One kind of wait: who held it.  The run tells who of the last one. */
 static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_wait wait, struct gt_hold *hold)
 {
@@ -264,8 +273,13 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
 
     switch (wait) {
     case GT_WAIT_STREAM:
-        hold->why = elsewhere ? GT_WHY_DEFAULT_STREAM : GT_WHY_STREAM;
-        name_op(t, hold, elsewhere ? "the default stream's rule" : "behind it in its stream",
+        hold->why = !elsewhere                    ? GT_WHY_STREAM
+                    : is_by_default(t, op, cause) ? GT_WHY_DEFAULT_STREAM
+                                                  : GT_WHY_CODE_LOAD;
+        name_op(t, hold,
+                hold->why == GT_WHY_STREAM           ? "behind it in its stream"
+                : hold->why == GT_WHY_DEFAULT_STREAM ? "the default stream's rule"
+                                                     : "code is loaded behind",
                 elsewhere ? cause : op->before);
         return;
     case GT_WAIT_EVENT:

@@ -13,6 +13,7 @@ enum gt_why {
     GT_WHY_LAUNCH,         /* the call itself, and its way to the GPU */
     GT_WHY_STREAM,         /* order of its own stream */
     GT_WHY_DEFAULT_STREAM, /* the legacy default stream's rules */
+    GT_WHY_CODE_LOAD,      /* a kernel's code that is loaded by its first launch */
     GT_WHY_EVENT,          /* an event, in stream order */
     GT_WHY_GRAPH,          /* an edge of its graph */
     GT_WHY_CONNECTION,     /* a connection to the GPU that streams share, or the limit of grids */

@@ -119,15 +119,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "graph launches of several operations; which of them waited for which was not recorded, and is "
       "concluded from their times",
       "add \"after\" to the nodes in the trace" },
-    { "graph-launches-whole", NULL,
-      "graph launches recorded as a whole: each has the operations of the last launch of its graph that was recorded "
-      "node by node, and the idle time between them is fitted to its own length",
-      "to time every node of every launch: gridtide record --graphs nodes" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
-    { "graph-nodes-unknown", NULL,
-      "graph launches recorded as a whole, with no launch of the same graph recorded node by node; left out",
-      "gridtide record --graphs nodes" },
     { "green-contexts", NULL,
       "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
     { "groups-unnamed", NULL,

@@ -31,7 +31,7 @@ struct raw_call {
     struct raw_op op;
     uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external, most_pieces;
     uint8_t kind;
-    bool synchronous, inferred, target_unknown;
+    bool synchronous, inferred, target_unknown, loads;
 };
 
 /* clang-format off */
@@ -83,6 +83,7 @@ static const struct gt_field call_fields[] = {
     { "synchronous", GT_FIELD_BOOL, offsetof(struct raw_call, synchronous), NULL, 0 },
     { "inferred", GT_FIELD_BOOL, offsetof(struct raw_call, inferred), NULL, 0 },
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
+    { "loads", GT_FIELD_BOOL, offsetof(struct raw_call, loads), NULL, 0 },
     { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
     { "most_pieces", GT_FIELD_U32, offsetof(struct raw_call, most_pieces), NULL, 0 },
     { "held", GT_FIELD_TIME, offsetof(struct raw_call, held), NULL, 0 },
@@ -407,7 +408,7 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
         stream = &default_stream;
     call->kind = raw->kind;
     call->flags = (uint8_t)((raw->synchronous ? GT_CALL_SYNCHRONOUS : 0) | (raw->inferred ? GT_CALL_INFERRED : 0) |
-                            (raw->target_unknown ? GT_CALL_TARGET_UNKNOWN : 0));
+                            (raw->target_unknown ? GT_CALL_TARGET_UNKNOWN : 0) | (raw->loads ? GT_CALL_LOADS : 0));
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;
     call->line = jsonl->line_number;

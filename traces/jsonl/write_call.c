@@ -205,6 +205,7 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
     gt_emit_flag(emit, "synchronous", call->flags & GT_CALL_SYNCHRONOUS);
     gt_emit_flag(emit, "inferred", call->flags & GT_CALL_INFERRED);
     gt_emit_flag(emit, "target_unknown", call->flags & GT_CALL_TARGET_UNKNOWN);
+    gt_emit_flag(emit, "loads", call->flags & GT_CALL_LOADS);
     gt_emit_close(emit, GT_EXTRA_CALL, index);
     gt_emit_newline(emit);
 }

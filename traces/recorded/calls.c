@@ -238,6 +238,8 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
     call->kind = does_nothing(record) ? GT_CALL_OTHER : kinds[record->what];
     call->flags =
         call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
+    if (call->kind != GT_CALL_OTHER && gt_recorded_loads_code(process, record))
+        call->flags |= GT_CALL_LOADS;
     gt_import_warn(recorded->import.workload, "graph-changes-unknown",
                    record->what == GT_DID_GRAPH_CHANGE && record->b != 0 && record->result == 0);
     gt_import_warn(recorded->import.workload, "waits-left-out",

@@ -40,7 +40,6 @@ static const struct rule {
     [GT_RECORDED_END] = FIXED(gt_record_end),
     [GT_RECORDED_OVERHEAD] = FIXED(gt_record_overhead),
     [GT_RECORDED_PIECE] = FIXED(gt_record_piece),
-    [GT_RECORDED_WHOLE_GRAPH] = FIXED(gt_record_whole_graph),
 };
 
 static int take_record(struct gt_recorded_process *process, const struct gt_record_head *head)
@@ -140,7 +139,7 @@ void gt_recorded_unload(struct gt_recorded_process *process)
     free(process->types);
     free(process->outer);
     free(process->host_nodes);
-    free(process->made_ops);
+    free(process->loads);
     free(process->names);
     free(process->kernel_names);
     free(process->call_names);

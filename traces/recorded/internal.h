@@ -6,13 +6,13 @@
  *  memory.c      allocations as buffers, and what pointers lead to
  *  calls.c       calls, and which event each meant
  *  operations.c  kernels, copies and memsets, and what they read and write
- *  whole_graphs.c  operations of graphs' launches that were recorded as a whole
  *  bodies.c      operations of graphs' conditional nodes
  *  givers.c      whose parameters an operation has: its call's, its node's
  *  pieces.c      memory of copies and memsets
  *  parameters.c  which parameters of a kernel are pointers, by its name
  *  graphs.c      which nodes of a graph come after which
  *  hosts.c       host functions, which CUPTI does not time; host_nodes.c: those in graphs
+ *  loads.c       launches that loaded their kernel's code
  *  ranges.c      NVTX
  *  costs.c       what recording took itself
  */
@@ -68,8 +68,9 @@ struct gt_recorded_process {
     uint32_t outer_count;
     struct gt_recorded_host_node *host_nodes;
     uint32_t host_node_count, host_node_room;
-    struct gt_record_op *made_ops; /* of launches of graphs that were recorded as a whole */
-    uint32_t *with_bodies;         /* correlations of launches of graphs whose conditional nodes ran something */
+    uint32_t *loads; /* correlations of launches that loaded code, sorted */
+    uint32_t load_count;
+    uint32_t *with_bodies; /* correlations of launches of graphs whose conditional nodes ran something */
     uint32_t with_body_count, with_body_room;
     uint32_t *stream_context; /* the context of a stream that the program made, by its number, and 1 more; 0: none */
     uint32_t stream_context_count;
@@ -133,6 +134,10 @@ void gt_recorded_find_memory(struct gt_recorded *recorded, struct gt_recorded_pr
 const struct gt_recorded_memory *gt_recorded_memory_at(const struct gt_recorded_process *process, uint64_t address,
                                                        uint64_t time_ns);
 
+/* loads.c: which launches loaded their kernel's code, so that the GPU finished what it had first; before calls are added. */
+void gt_recorded_find_loads(struct gt_recorded_process *process);
+bool gt_recorded_loads_code(const struct gt_recorded_process *process, const struct gt_record_call *call);
+
 /* calls.c: sorts them by time. */
 void gt_recorded_sort_calls(struct gt_recorded_process *process);
 void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_process *process);
@@ -149,10 +154,6 @@ bool gt_recorded_giver_of(struct gt_recorded_process *process, const struct gt_r
 /* What it gave, of LAUNCH or PIECE: how many records, from *first on. */
 uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_recorded_kind kind,
                            const struct gt_recorded_giver *giver, uint32_t *first);
-
-/* whole_graphs.c: launches recorded as a whole get the operations of one that was recorded node by node, before anything else
- * looks at operations. */
-void gt_recorded_fill_graphs(struct gt_recorded *recorded, struct gt_recorded_process *process);
 
 /* bodies.c: operations of conditional nodes are given to the launches of their graphs, before operations are added. */
 void gt_recorded_find_bodies(struct gt_recorded *recorded, struct gt_recorded_process *process);

@@ -105,8 +105,8 @@ static void add_process(struct gt_recorded *recorded, struct gt_recorded_process
     gt_recorded_sort_overheads(process);
     gt_recorded_describe(recorded, process);
     gt_recorded_find_memory(recorded, process);
-    gt_recorded_fill_graphs(recorded, process);
     gt_recorded_find_bodies(recorded, process);
+    gt_recorded_find_loads(process);
     gt_recorded_add_calls(recorded, process);
     gt_recorded_add_ops(recorded, process);
     gt_recorded_add_ranges(recorded, process);

@@ -59,7 +59,6 @@ enum gt_recorded_kind {
     GT_RECORDED_END,
     GT_RECORDED_OVERHEAD,
     GT_RECORDED_PIECE,
-    GT_RECORDED_WHOLE_GRAPH,
     GT_RECORDED_KINDS
 };
 
@@ -243,14 +242,6 @@ struct gt_record_op {
     uint32_t peer_gpu;            /* UINT32_MAX: none */
     uint32_t launch_type;         /* CUPTI's: 1 cooperative */
     uint32_t source_gpu;          /* of a copy between GPUs */
-};
-
-/* A launch of an executable graph as CUPTI timed it as a whole, without its nodes: these were recorded in earlier launches. */
-struct gt_record_whole_graph {
-    struct gt_record_head head;
-    uint64_t start_ns, end_ns;
-    uint32_t executable, correlation; /* of the launch */
-    uint32_t gpu, context, stream, reserved;
 };
 
 /* An executable graph and the one that it was made from, or updated to by that call. */

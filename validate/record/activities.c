@@ -2,22 +2,26 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "sim/workload/workload.h"
 #include "validate/record/internal.h"
 
 /* CUPTI asks for one a context and a few to go on with; what it fills at once must fit into so many. */
-enum { BUFFER_BYTES = 2 << 20, MOST_BUFFERS = 256, ALIGNMENT = 8 };
+enum { BUFFER_BYTES = 2 << 20, MOST_BUFFERS = 256 };
 
 static _Atomic int buffers_out;
 static _Atomic uint64_t buffer_count, buffers_ns, overhead_ns;
 
+/* Zeros, of which the system makes pages as they are used. */
 void CUPTIAPI gt_activities_give(uint8_t **buffer, size_t *bytes, size_t *records)
 {
     *records = 0;
     *buffer = NULL;
     if (atomic_fetch_add(&buffers_out, 1) < MOST_BUFFERS)
-        *buffer = aligned_alloc(ALIGNMENT, BUFFER_BYTES);
+        *buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (*buffer == MAP_FAILED)
+        *buffer = NULL;
     if (*buffer == NULL)
         atomic_fetch_sub(&buffers_out, 1); /* CUPTI counts what it drops */
     *bytes = *buffer == NULL ? 0 : BUFFER_BYTES;
@@ -155,27 +159,6 @@ static void take_overhead(const CUpti_Activity *any)
     gt_writer_end(written);
 }
 
-static void take_graph(const CUpti_Activity *any)
-{
-    const CUpti_ActivityGraphTrace2 *record = (const CUpti_ActivityGraphTrace2 *)any;
-    struct gt_record_whole_graph *written;
-
-    if (record->start == 0 || record->end == 0) /* not collected */
-        return;
-    written = gt_writer_begin(GT_RECORDED_WHOLE_GRAPH, sizeof *written);
-    if (written == NULL)
-        return;
-    written->start_ns = record->start;
-    written->end_ns = record->end;
-    written->executable = record->graphId;
-    written->correlation = record->correlationId;
-    written->gpu = record->deviceId;
-    written->context = record->contextId;
-    written->stream = record->streamId;
-    gt_writer_end(written);
-}
-
-/* The last one is switched on when a graph is launched (whole_graphs.c). */
 /* clang-format off */
 static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity *any); } takers[] = {
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
@@ -183,7 +166,6 @@ static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity
     { CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
     { CUPTI_ACTIVITY_KIND_OVERHEAD, take_overhead },
-    { CUPTI_ACTIVITY_KIND_GRAPH_TRACE, take_graph },
 };
 /* clang-format on */
 enum { TAKERS = sizeof takers / sizeof takers[0] };
@@ -215,7 +197,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
             if (takers[i].kind == record->kind)
                 takers[i].take(record);
     tell_dropped(context, stream);
-    free(buffer);
+    munmap(buffer, BUFFER_BYTES);
     atomic_fetch_sub(&buffers_out, 1);
     atomic_fetch_add(&buffer_count, 1);
     atomic_fetch_add(&buffers_ns, gt_writer_now_ns() - start_ns);
@@ -223,7 +205,7 @@ void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *bu
 
 void gt_activities_enable(bool on)
 {
-    for (size_t i = 0; i < TAKERS - 1; i++) {
+    for (size_t i = 0; i < TAKERS; i++) {
         CUptiResult result =
             on ? gt_api.cuptiActivityEnable(takers[i].kind) : gt_api.cuptiActivityDisable(takers[i].kind);
         const char *text = NULL;

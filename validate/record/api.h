@@ -11,7 +11,7 @@
 /* clang-format off */
 #define GT_CUPTI_FUNCTIONS(F) \
     F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) \
-    F(cuptiActivityDisable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) \
+    F(cuptiActivityDisable) F(cuptiActivitySetAttribute) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) \
     F(cuptiActivityGetNumDroppedRecords) F(cuptiGetResultString) F(cuptiGetGraphNodeId) F(cuptiGetGraphId) \
     F(cuptiGetGraphExecId) F(cuptiGetStreamIdEx) F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiSubscribe_v2) \
     F(cuptiEnableCallback) F(cuptiGetCallbackName)

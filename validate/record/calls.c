@@ -204,16 +204,6 @@ static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_ro
         gt_control_profiler(false);
 }
 
-/* The graph is launched when the driver goes on. */
-static void choose_timing(const cuGraphLaunch_params *launch)
-{
-    if (launch == NULL)
-        return;
-    thread.own = true;
-    gt_whole_graphs_launch(launch->hGraph);
-    thread.own = false;
-}
-
 static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
 {
     uint32_t now = atomic_load_explicit(&switches, memory_order_relaxed);
@@ -222,8 +212,6 @@ static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
         thread.switches = now;
         thread.depth = 0;
     }
-    if (row->what == GT_DID_GRAPH_LAUNCH && row->domain == CUPTI_CB_DOMAIN_DRIVER_API && gt_recording())
-        choose_timing(data->functionParams);
     if (thread.depth++ > 0)
         return;
     thread.correlation = data->correlationId;

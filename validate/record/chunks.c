@@ -18,7 +18,7 @@
 #include "traces/recorded/records.h"
 
 #define CHUNK GT_RECORDED_CHUNK_BYTES
-enum { READY = 8 };
+enum { READY = 8, PAGE_BYTES = 4096 };
 
 static int file = -1;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER; /* held while a chunk is mapped */
@@ -39,6 +39,8 @@ static unsigned char *map_chunk(void)
     chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, (off_t)file_bytes);
     if (chunk == MAP_FAILED)
         return NULL;
+    for (size_t page = 0; page < CHUNK; page += PAGE_BYTES)
+        ((volatile unsigned char *)chunk)[page] = 0; /* a page that was only populated faults at its first write */
     file_bytes += CHUNK;
     return chunk;
 }

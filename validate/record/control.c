@@ -7,7 +7,6 @@
  *  GRIDTIDE_RECORD_DELAY_MS     from the first CUDA call on, and
  *  GRIDTIDE_RECORD_DURATION_MS  for so long
  *  GRIDTIDE_RECORD_LIMIT_BYTES  the most that a process's file may have
- *  GRIDTIDE_RECORD_GRAPH_LAUNCHES  of each graph, how many launches are timed node by node; without it all
  */
 #include <errno.h>
 #include <pthread.h>
@@ -60,7 +59,6 @@ static void switch_to(bool on)
     if (over || on == gt_recording())
         return;
     if (gt_api.cuptiActivityEnable != NULL) {
-        gt_whole_graphs_switch(false);
         gt_activities_enable(on);
         gt_calls_switch(on);
     }
@@ -334,7 +332,6 @@ static int open_once(void)
     from = wished();
     delay_ns = number_in("GRIDTIDE_RECORD_DELAY_MS", 0) * 1000000;
     duration_ns = number_in("GRIDTIDE_RECORD_DURATION_MS", 0) * 1000000;
-    gt_whole_graphs_open();
     status = gt_writer_open(folder, number_in("GRIDTIDE_RECORD_LIMIT_BYTES", DEFAULT_LIMIT_BYTES));
     if (status == 0)
         name_range(getenv("GRIDTIDE_RECORD_RANGE"));

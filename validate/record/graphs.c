@@ -6,9 +6,6 @@
 
 enum { DEEPEST = 8 }; /* graphs in graphs */
 
-static _Thread_local bool
-    varies; /* a node of the graph looked at last runs more or less often from launch to launch */
-
 /* 0: there is none. */
 static uint64_t number_of(CUgraphNode node)
 {
@@ -90,7 +87,6 @@ static void record_node(CUgraphNode node, uint32_t graph, const struct gt_record
         return;
     if ((size_t)type < sizeof of_kind / sizeof of_kind[0] && of_kind[type] != NULL)
         of_kind[type](node, &giver);
-    varies |= type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
     if (type == CU_GRAPH_NODE_TYPE_GRAPH && deep < DEEPEST && gt_api.cuGraphChildGraphNodeGetGraph != NULL &&
         gt_api.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS && child != NULL) {
         gt_api.cuptiGetGraphId(child, &inner);
@@ -169,9 +165,7 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph, uint64_t flags, uint32
         gt_api.cuptiGetGraphExecId(executable, &giver.executable) != CUPTI_SUCCESS ||
         gt_api.cuptiGetGraphId(graph, &of) != CUPTI_SUCCESS)
         return;
-    varies = false;
     record_graph(graph, &giver, 0);
-    gt_whole_graphs_changed(giver.executable, varies);
     record = gt_writer_begin(GT_RECORDED_GRAPH, sizeof *record);
     if (record == NULL)
         return;
@@ -240,7 +234,6 @@ void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t corr
     if (change->executable == NULL ||
         gt_api.cuptiGetGraphExecId(change->executable, &giver.executable) != CUPTI_SUCCESS)
         return;
-    gt_whole_graphs_changed(giver.executable, false);
     giver.node = number_of(change->node);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
         if (changes[i].id == id && change->parameters != NULL && giver.node != 0)

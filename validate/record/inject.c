@@ -22,6 +22,8 @@ static void say_why(CUptiResult result, const char *other)
 static bool subscribe(void)
 {
     char other[128] = "";
+    uint8_t zeroed = 1; /* else CUPTI writes zeros into each buffer, within the program's calls */
+    size_t bytes = sizeof zeroed;
     CUpti_SubscriberParams parameters;
     CUptiResult result;
 
@@ -34,8 +36,10 @@ static bool subscribe(void)
     other[sizeof other - 1] = '\0';
     if (result == CUPTI_SUCCESS)
         result = gt_api.cuptiActivityRegisterTimestampCallback(gt_writer_now_ns);
-    if (result == CUPTI_SUCCESS)
+    if (result == CUPTI_SUCCESS) {
+        gt_api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
         result = gt_api.cuptiActivityRegisterCallbacks(gt_activities_give, gt_activities_take);
+    }
     if (result != CUPTI_SUCCESS)
         say_why(result, other);
     return result == CUPTI_SUCCESS;

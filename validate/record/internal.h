@@ -6,7 +6,6 @@
  *  pieces.c      copies and memsets of rows and arrays: what they moved
  *  streams.c     contexts, streams and GPUs, described when they are met
  *  graphs.c      executable graphs: nodes, edges
- *  whole_graphs.c  which launches of graphs are timed as a whole
  *  activities.c  CUPTI's buffers: kernels, copies and memsets with their times
  *  nvtx.c        ranges
  *  control.c     when recording is on; a thread that hands buffers over; ends of the process
@@ -88,15 +87,6 @@ void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t corr
 void gt_graph_cloned(const CUpti_GraphData *data);
 /* A node comes after another: of executable graphs this is told nowhere else. */
 void gt_graph_joined(const CUpti_GraphData *data);
-
-/* Read from the environment how many launches of each graph are timed node by node: GRIDTIDE_RECORD_GRAPH_LAUNCHES. */
-void gt_whole_graphs_open(void);
-/* Have CUPTI time launches from now on as a whole, or node by node. */
-void gt_whole_graphs_switch(bool on);
-/* The executable graph is about to be launched: choose how. */
-void gt_whole_graphs_launch(CUgraphExec executable);
-/* Its nodes are other ones than before, so that they are timed anew; `varies`: from launch to launch, so always. */
-void gt_whole_graphs_changed(uint32_t executable, bool varies);
 
 void CUPTIAPI gt_activities_give(uint8_t **buffer, size_t *bytes, size_t *records);
 void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);

@@ -64,10 +64,13 @@ static const char *file_of(const struct gt_workload *workload)
     return workload->path != NULL ? workload->path : "standard input";
 }
 
-static int apply_settings(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
+/* Those whose keys begin with `part` ("": all). */
+static int apply_settings(const struct gt_workload *workload, const char *part, struct gt_device *device,
+                          struct gt_error *error)
 {
     for (uint32_t i = 0; i < workload->setting_count; i++)
-        if (gt_device_set(device, workload->settings[i].key, workload->settings[i].value, error) != 0)
+        if (strncmp(workload->settings[i].key, part, strlen(part)) == 0 &&
+            gt_device_set(device, workload->settings[i].key, workload->settings[i].value, error) != 0)
             return gt_error_prefix(error, "%.300s: the trace's device settings: ", file_of(workload));
     return 0;
 }
@@ -76,11 +79,11 @@ static int build_from_settings(const struct gt_workload *workload, struct gt_dev
 {
     gt_device_init(device);
     snprintf(device->name, sizeof device->name, "%s", workload->device != NULL ? workload->device : "as traced");
-    return apply_settings(workload, device, error);
+    return apply_settings(workload, "", device, error);
 }
 
 /* Settings that somebody typed are meant to hold; those that an importer noted only describe a GPU
- * of which the device file knows more. */
+ * of which the device file knows more, but for how the program had it scheduled. */
 static bool typed(const struct gt_workload *workload)
 {
     return workload->source == NULL || strcmp(workload->source, trace_format) == 0;
@@ -93,7 +96,7 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         return gt_device_load(name, device, error);
     if (workload->device != NULL) {
         if (gt_device_load(workload->device, device, error) == 0)
-            return typed(workload) ? apply_settings(workload, device, error) : 0;
+            return apply_settings(workload, typed(workload) ? "" : "scheduling.", device, error);
         if (workload->setting_count == 0)
             return gt_error_prefix(error, "%.300s: the trace asks for device '%s' (--device chooses another): ",
                                    file_of(workload), workload->device);

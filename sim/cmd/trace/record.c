@@ -28,16 +28,7 @@ struct arguments {
     bool quiet, from_given;
 };
 
-enum {
-    OPTION_REPORT = 256,
-    OPTION_DELAY,
-    OPTION_DURATION,
-    OPTION_FROM,
-    OPTION_RANGE,
-    OPTION_KEEP,
-    OPTION_GRAPHS,
-    OPTION_COST
-};
+enum { OPTION_REPORT = 256, OPTION_DELAY, OPTION_DURATION, OPTION_FROM, OPTION_RANGE, OPTION_KEEP, OPTION_COST };
 static const struct argp_option options[] = {
     { "output", 'o', "TRACE", 0, "Where the trace goes (recording.jsonl.gz); .gz and .zst compress", 0 },
     { "report", OPTION_REPORT, "DIR", 0, "Simulate and explain the trace too, and draw a report into DIR", 0 },
@@ -48,10 +39,6 @@ static const struct argp_option options[] = {
       "cudaProfilerStop), signal (each SIGUSR2)",
       0 },
     { "range", OPTION_RANGE, "NAME", 0, "Record while an NVTX range [DOMAIN:]NAME is open", 0 },
-    { "graphs", OPTION_GRAPHS, "whole|nodes", 0,
-      "Time each launch of a CUDA graph node by node (nodes), or only its first launches and later ones as a whole, "
-      "which slows them down less (whole, the default)",
-      0 },
     { "cost", OPTION_COST, "cached|measure|none", 0,
       "What recording itself costs on this machine: from the last measurement if there is one (cached, the default), "
       "measured now, or left out",
@@ -91,13 +78,6 @@ static void read_from(const struct argp_state *state, struct arguments *argument
     arguments->from_given = true;
 }
 
-static void read_graphs(const struct argp_state *state, struct arguments *arguments, const char *text)
-{
-    static const char *const words[] = { "nodes", "whole" };
-
-    arguments->recording.whole_graphs = read_word(state, "graphs", text, words, 2, "nodes, whole") == 1;
-}
-
 static void read_cost(const struct argp_state *state, struct arguments *arguments, const char *text)
 {
     static const char *const words[] = {
@@ -130,7 +110,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': arguments->quiet = true; return 0;
     case OPTION_DELAY: arguments->recording.delay_ms = read_seconds(state, "delay", text); return 0;
     case OPTION_DURATION: arguments->recording.duration_ms = read_seconds(state, "duration", text); return 0;
-    case OPTION_GRAPHS: read_graphs(state, arguments, text); return 0;
     case OPTION_COST: read_cost(state, arguments, text); return 0;
     case OPTION_FROM: read_from(state, arguments, text); return 0;
     case OPTION_RANGE: arguments->recording.range = text; return 0;
@@ -251,7 +230,7 @@ static int record(const struct arguments *arguments, const char *library, const 
                      has_driver() ? "" : "; this machine has no driver of NVIDIA's GPUs");
         return gt_fail(&error);
     }
-    gt_record_find_cost(&arguments->recording, library, arguments->cost, folder);
+    gt_record_find_cost(library, arguments->cost, folder);
     if (write_trace(folder, arguments, &error) != 0 ||
         (arguments->report != NULL &&
          gt_record_report(arguments->output, arguments->report, arguments->quiet, &error) != 0))
@@ -282,8 +261,7 @@ static char *make_folder(const char *keep, struct gt_error *error)
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .recording = { .from = "start" },
-                                   .output = "recording.jsonl.gz" };
+    struct arguments arguments = { .recording = { .from = "start" }, .output = "recording.jsonl.gz" };
     struct gt_error error;
     char *library, *folder;
     int status;

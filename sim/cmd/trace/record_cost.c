@@ -1,7 +1,7 @@
 /* record_cost.c - what recording costs on this machine: a small program of its own, recorded like any other, run once a machine.
  *
  * What it said is kept in $XDG_CACHE_HOME/gridtide (or ~/.cache/gridtide), in a file named after all that the answer depends on:
- * the host, its driver and GPUs, which of these are visible, how graphs are recorded, and the recorder itself.
+ * the host, its driver and GPUs, which of these are visible, and the recorder itself.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -33,14 +33,12 @@ static char *find_program(const char *library)
 enum { TIMES = 2 }; /* each way: some processes are put where they are slow */
 
 /* What it measured is added to the file `output`; with a library, what that costs is in it.  Did it end well? */
-static bool measure(const struct gt_recording *like, const char *program, const char *library, const char *how,
-                    const char *output)
+static bool measure(const char *program, const char *library, const char *how, const char *output)
 {
     struct gt_error error;
     char *records = gt_temporary_folder("record-cost", &error);
     const struct gt_recording recording = { .program = (char *const[]){ (char *)program, (char *)how, NULL },
                                             .from = "start",
-                                            .whole_graphs = like->whole_graphs,
                                             .output = output };
     int status = -1;
     bool ran;
@@ -109,7 +107,7 @@ static uint64_t mix_gpus(uint64_t hash)
 }
 
 /* The file that the answer is kept in; NULL: there is no place for it. */
-static char *cache_file(const struct gt_recording *recording, const char *program, const char *library)
+static char *cache_file(const char *program, const char *library)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char host[256] = "";
@@ -118,7 +116,7 @@ static char *cache_file(const struct gt_recording *recording, const char *progra
     gethostname(host, sizeof host - 1);
     hash = mix_gpus(mix_file(mix_text(hash, host), DRIVER));
     hash = mix_text(hash, getenv("CUDA_VISIBLE_DEVICES"));
-    hash = mix_stamp(mix_stamp(mix_text(hash, recording->whole_graphs ? "whole" : "nodes"), library), program);
+    hash = mix_stamp(mix_stamp(hash, library), program);
     if (cache != NULL && *cache == '/')
         return gt_format("%s/gridtide/record-cost-%016" PRIx64 ".txt", cache, hash);
     return home == NULL || *home != '/' ? NULL
@@ -169,18 +167,17 @@ static void keep(const char *costs, const char *cache)
     free(partial);
 }
 
-void gt_record_find_cost(const struct gt_recording *recording, const char *library, enum gt_record_cost_source source,
-                         const char *folder)
+void gt_record_find_cost(const char *library, enum gt_record_cost_source source, const char *folder)
 {
     char *program = find_program(library), *output = gt_format("%s/" GT_RECORDED_COSTS, folder);
-    char *cache = cache_file(recording, program, library);
+    char *cache = cache_file(program, library);
     bool known = source == GT_RECORD_COST_CACHED && cache != NULL && copy_file(cache, output) == 0,
          whole = access(program, X_OK) == 0;
 
     if (source != GT_RECORD_COST_NONE && !known && whole) {
         for (int i = 0; i < TIMES; i++) {
-            whole &= measure(recording, program, NULL, "plain", output);
-            whole &= measure(recording, program, library, "recorded", output);
+            whole &= measure(program, NULL, "plain", output);
+            whole &= measure(program, library, "recorded", output);
         }
         if (whole && cache != NULL)
             keep(output, cache);

@@ -14,7 +14,6 @@ struct gt_recording {
     const char *from;     /* start, profiler, range or signal */
     const char *range;    /* for "range": its name */
     uint64_t delay_ms, duration_ms;
-    bool whole_graphs;  /* only the first launches of a graph are timed node by node */
     const char *output; /* a file that what the program prints is added to; NULL: it prints where this one does */
 };
 
@@ -34,10 +33,9 @@ enum gt_record_cost_source {
     GT_RECORD_COST_MEASURED, /* now, whatever is known from before */
     GT_RECORD_COST_NONE
 };
-/* Write what recording by `library` costs on this machine, as `recording` does it, into GT_RECORDED_COSTS of `folder`; where
+/* Write what recording by `library` costs on this machine, into GT_RECORDED_COSTS of `folder`; where
  * that cannot be told there is no such file. */
-void gt_record_find_cost(const struct gt_recording *recording, const char *library, enum gt_record_cost_source source,
-                         const char *folder);
+void gt_record_find_cost(const char *library, enum gt_record_cost_source source, const char *folder);
 /* Run `trace` into the store FOLDER.db, explain it and draw the report into `folder`, each by this program itself.
  * 0, or -1. */
 int gt_record_report(const char *trace, const char *folder, bool quiet, struct gt_error *error);

@@ -9,8 +9,6 @@
 #include "sim/cmd/trace/record_parts.h"
 #include "traces/io/child.h"
 
-enum { SAMPLED_LAUNCHES = 3 }; /* of each graph: the first is often slow, and one more may be disturbed */
-
 static void set(const char *name, const char *value)
 {
     if (value == NULL)
@@ -47,15 +45,13 @@ static void set_environment(const struct gt_recording *recording, const char *li
     set("GRIDTIDE_RECORD_RANGE", recording->range);
     set_number("GRIDTIDE_RECORD_DELAY_MS", recording->delay_ms);
     set_number("GRIDTIDE_RECORD_DURATION_MS", recording->duration_ms);
-    set_number("GRIDTIDE_RECORD_GRAPH_LAUNCHES", recording->whole_graphs ? SAMPLED_LAUNCHES : 0);
 }
 
 static void clear_environment(void)
 {
     static const char *const names[] = {
-        "CUDA_INJECTION64_PATH",       "NVTX_INJECTION64_PATH",          "GRIDTIDE_RECORD_DIR",
-        "GRIDTIDE_RECORD_FROM",        "GRIDTIDE_RECORD_RANGE",          "GRIDTIDE_RECORD_DELAY_MS",
-        "GRIDTIDE_RECORD_DURATION_MS", "GRIDTIDE_RECORD_GRAPH_LAUNCHES",
+        "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH",    "GRIDTIDE_RECORD_DIR",         "GRIDTIDE_RECORD_FROM",
+        "GRIDTIDE_RECORD_RANGE", "GRIDTIDE_RECORD_DELAY_MS", "GRIDTIDE_RECORD_DURATION_MS",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
