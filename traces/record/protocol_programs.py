@@ -340,7 +340,84 @@ def set_b(rng):
     return table
 
 
-SETS = {"a": set_a, "b": set_b}
+def clusters(points_count, width, centres, rounds):
+    """k-means."""
+    def build():
+        data = torch.randn(points_count, width, device="cuda")
+        first = data[:centres].clone()
+
+        def run():
+            middle = first
+            for _ in range(rounds):
+                nearest = torch.cdist(data, middle).argmin(1)
+                sums = torch.zeros_like(middle).index_add_(0, nearest, data)
+                counts = torch.zeros(centres, device="cuda").index_add_(0, nearest, torch.ones_like(data[:, 0]))
+                middle = sums / counts.clamp(min=1)[:, None]
+            return middle
+        return run
+    return build
+
+
+def spectral(batch, size, width, layers):
+    """Products in the frequency domain, as a Fourier neural operator has them."""
+    def build():
+        weights = [torch.randn(width, width, 12, 12, dtype=torch.cfloat, device="cuda") / width for _ in range(layers)]
+        data = torch.randn(batch, width, size, size, device="cuda")
+
+        def run():
+            x = data
+            for weight in weights:
+                f = torch.fft.rfft2(x)
+                out = torch.zeros_like(f)
+                out[:, :, :12, :12] = torch.einsum("bixy,ioxy->boxy", f[:, :, :12, :12], weight)
+                x = functional.gelu(torch.fft.irfft2(out, s=(size, size)) + x)
+            return x
+        return run
+    return build
+
+
+class AutoEncoder(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        wide = [3, channels, 2 * channels, 4 * channels]
+        self.down = nn.Sequential(*[one for a, b in zip(wide, wide[1:])
+                                    for one in (nn.Conv2d(a, b, 4, stride=2, padding=1), nn.GroupNorm(4, b), nn.SiLU())])
+        self.up = nn.Sequential(*[one for a, b in zip(wide[:0:-1], wide[-2::-1])
+                                  for one in (nn.ConvTranspose2d(a, b, 4, stride=2, padding=1), nn.SiLU())])
+
+    def forward(self, x):
+        return self.up(self.down(x))
+
+
+def set_c(rng):
+    pick = rng.choice
+    table = {
+        "ghostnet": eager_graph(image_model("ghostnet_100", pick([1, 4, 8]))),
+        "deit": eager_graph(image_model("deit_tiny_patch16_224", pick([1, 4, 16])), item=True),
+        "dla": eager_graph(image_model("dla34", pick([4, 16]))),
+        "edgenext": eager_graph(image_model("edgenext_xx_small", pick([2, 8, 32]))),
+        "opt": eager_graph(language_model("OPT", pick([1, 4]), pick([48, 96]), hidden_size=512, ffn_dim=2048,
+                                          num_hidden_layers=pick([4, 6]), num_attention_heads=8, vocab_size=4000,
+                                          word_embed_proj_dim=512)),
+        "clusters": eager_graph(clusters(pick([4000, 40000]), pick([32, 64]), 50, pick([6, 10]))),
+        "spectral": eager_graph(spectral(pick([2, 8]), pick([64, 96]), 24, pick([3, 5]))),
+        "autoencoder-step": eager_graph(train(lambda: AutoEncoder(pick([16, 32])), (pick([2, 8]), 3, 64, 64),
+                                              lambda p: torch.optim.SGD(p, lr=1e-3)), gradients=True),
+        "gru": eager_graph(lambda: (lambda net, data: lambda: net(data)[0])(
+            nn.GRU(256, 384, num_layers=2).cuda(), torch.randn(pick([24, 48]), pick([4, 64]), 256, device="cuda"))),
+        "feed-autoencoder": feed(lambda: AutoEncoder(32), (pick([8, 32]), 3, 256, 256), True),
+        "feed-flat": feed(perceptron([6000, 800, 800, 32]), (pick([512, 2048]), 6000), False),
+        "feed-square-pinned": feed(perceptron([2560] * 6), (pick([1536, 3072]), 2560), True, "pinned"),
+        "read-deit": read_back(image_model("deit_tiny_patch16_224", 2), numbers=10),
+        "read-autoencoder": read_back(train(lambda: AutoEncoder(16), (4, 3, 64, 64),
+                                            lambda p: torch.optim.AdamW(p, lr=1e-4)), gradients=True),
+    }
+    for count in (8, 1, 2, 32):
+        table["lanes-%d" % count] = many_streams(10, 6, 256, 4096, count)
+    return table
+
+
+SETS = {"a": set_a, "b": set_b, "c": set_c}
 
 
 def programs(which, seed):
