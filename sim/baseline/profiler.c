@@ -267,14 +267,18 @@ static void shorten_before(struct removing *removing, gt_call_index index, doubl
     struct gt_call *call = &removing->w->calls[index];
     const struct gt_call *as_recorded = &removing->recorded->calls[index];
 
-    if (as_recorded->start_ps >= call->before_ps)
-        take_off(removing, &call->before_ps,
-                 steps_ps(removing, call->thread, as_recorded->start_ps - call->before_ps, as_recorded->start_ps), 0);
+    /* A range that launches nothing has few operators, if any. */
+    gt_time_ps kept_ps = call->kept_ps < call->before_ps ? call->kept_ps : call->before_ps;
+    gt_time_ps start_ps = as_recorded->start_ps >= call->before_ps ? as_recorded->start_ps - call->before_ps : GT_TIME_NONE;
+
+    call->before_ps -= kept_ps;
+    if (start_ps != GT_TIME_NONE)
+        take_off(removing, &call->before_ps, steps_ps(removing, call->thread, start_ps, as_recorded->start_ps), 0);
     take_off(removing, &call->before_ps,
              goes_ps(removing, call->before_ps, part(removing->cost->operator_ps, ranges), 1 + ranges),
              part(call->before_ps, least_call_part));
-    if (call->kept_ps > call->before_ps)
-        call->kept_ps = call->before_ps;
+    call->before_ps += kept_ps;
+    call->kept_ps = kept_ps;
 }
 
 /* `ranges`: that began or ended since the call before, by halves. */

@@ -49,7 +49,7 @@ static void measure(struct gt_steady_step *step, const struct gt_workload *w, gt
         step->waits += gt_call_synchronises(call) || call->flags & GT_CALL_WAITS;
         step->allocations += gt_call_allocates(w, call);
         if (call->thread == thread || call->ops > 0)
-            step->host_ps += call->before_ps + (call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0);
+            step->host_ps += call->before_ps - call->kept_ps + (call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0);
     }
 }
 

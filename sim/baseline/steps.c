@@ -132,6 +132,26 @@ static bool mark_annotated(struct gt_workload *w)
     return false;
 }
 
+/* Does one annotation hold nearly all calls that submit work?  Then it is the step, whatever repeats in it. */
+static bool is_annotated_once(const struct gt_workload *w)
+{
+    uint32_t submits = 0, within;
+
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        submits += w->calls[i].ops > 0;
+    for (uint32_t i = 0, tried = 0; i < w->range_count && tried < ANNOTATIONS_TRIED; i++) {
+        if (!is_annotation(&w->ranges[i]))
+            continue;
+        tried++;
+        within = 0;
+        for (gt_call_index call = w->ranges[i].first_call; call < w->ranges[i].behind_call; call++)
+            within += w->calls[call].ops > 0;
+        if (within >= most_calls_part * submits)
+            return true;
+    }
+    return false;
+}
+
 /* The next range from `from` on of PyTorch's optimisers: of that name, or of any (GT_NONE); none: the count of ranges. */
 static gt_range_index next_optimiser(const struct gt_workload *w, gt_range_index from, uint32_t name)
 {
@@ -174,6 +194,7 @@ static bool mark_repeated(struct gt_workload *w, uint32_t asked, struct gt_steps
         free(repeats.first_call);
         return false;
     }
+    steps->by = GT_STEPS_REPEATED;
     steps->rows = repeats.rows;
     for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
         steps->waited |= w->calls[i].thread == repeats.thread &&
@@ -197,12 +218,11 @@ static bool mark_optimised(struct gt_workload *w, struct gt_steps *steps)
         if (w->ranges[i].behind_call > w->ranges[i].first_call && w->ranges[i].thread == w->ranges[first].thread)
             behind[count++] = w->ranges[i].behind_call;
     found = about_as_long(behind, count);
-    steps->by = GT_STEPS_OPTIMISED;
     if (found && mark_repeated(w, count, steps)) {
-        steps->by = GT_STEPS_REPEATED;
         free(behind);
         return true;
     }
+    steps->by = GT_STEPS_OPTIMISED;
     for (uint32_t i = 0; found && i < count; i++)
         if (i > 0 || are_alike(behind[0], behind[1] - behind[0]))
             mark(w, w->ranges[first].thread, w->ranges[first].name, i > 0 ? behind[i - 1] : 0, behind[i]);
@@ -218,11 +238,7 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
         return steps;
     if (mark_annotated(w))
         steps.by = GT_STEPS_ANNOTATED;
-    else if (mark_optimised(w, &steps))
-        ;
-    else if (mark_repeated(w, 0, &steps))
-        steps.by = GT_STEPS_REPEATED;
-    else
+    else if (!mark_optimised(w, &steps) && (is_annotated_once(w) || !mark_repeated(w, 0, &steps)))
         return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };
     steps.count = count_steps(w);
     return steps;
@@ -256,9 +272,30 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
     return span;
 }
 
-/* The middle of what lies between neighbours; of two alone the last: recordings may begin while the GPU is behind. */
-static double median_us(double *values, uint32_t count)
+/* Does a loader of data make steps wait?  Its workers deliver in bursts: some steps wait for all of them. */
+static bool waits_for_data(const struct gt_workload *w)
 {
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        if (w->calls[i].kept_ps > 0)
+            return true;
+    return false;
+}
+
+static double mean_us(const double *values, uint32_t count)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+/* The middle of what lies between neighbours; of two alone the last: recordings may begin while the GPU is behind.  With bursts, their
+ * mean. */
+static double usual_us(double *values, uint32_t count, bool bursts)
+{
+    if (bursts)
+        return mean_us(values, count);
     if (count == 2)
         return values[1];
     qsort(values, count, sizeof *values, gt_by_double);
@@ -292,8 +329,8 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
         before = now;
     }
     *divided = found < 2 || found < count;
-    start_us = *divided || !apart ? 0 : median_us(starts, found - 1);
-    end_us = *divided ? 0 : median_us(ends, found - 1);
+    start_us = *divided || !apart ? 0 : usual_us(starts, found - 1, waits_for_data(w));
+    end_us = *divided ? 0 : usual_us(ends, found - 1, waits_for_data(w));
     free(starts);
     free(ends);
     if (start_us > 0 || end_us > 0)
