@@ -170,19 +170,19 @@ unmarked() {
     done
 }
 
-# steps STEPS WORDS: so many are found in step.jsonl, and told so.
+# steps STEPS: so many are found in step.jsonl.
 steps() {
     "$GRIDTIDE" whatif -q -f json step.jsonl --change connections=16 > answer.json
-    jq -e --arg words "$2" ".steps == $1 and (.changes[0].assumptions | any(contains(\$words)))" answer.json
+    jq -e ".steps == $1" answer.json
 }
 
 @test "steps that nothing marks end with the optimiser's, where they are about as long" {
     unmarked 4 0 > step.jsonl
-    steps 3 "each of the 3 steps is taken to end with the optimiser's"
+    steps 3
     unmarked 4 9 > step.jsonl # what came before is no step
-    steps 2 "each of the 2 steps is taken to end with the optimiser's"
+    steps 2
     unmarked 12 0 > step.jsonl # the optimiser is not all that ends a step: the same call comes again and again
-    steps 20 'the same calls, 20 times, are taken as steps'
+    steps 20
 }
 
 @test "an optimiser's step at the head of a recorded step belongs to the one before" {

@@ -13,7 +13,7 @@ static int put_numbers(struct gt_store *store, int64_t run_id, const struct gt_s
     sqlite3_stmt *insert =
         gt_store_prepare(store,
                          "INSERT INTO run_answer (run_id, change, trust, predicted_us, step_us, change_pct, bound_by,"
-                         " bound_pct) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                         " bound_pct, low_us, high_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                          error);
     int result;
 
@@ -27,6 +27,8 @@ static int put_numbers(struct gt_store *store, int64_t run_id, const struct gt_s
     sqlite3_bind_double(insert, 6, answer->change_pct);
     sqlite3_bind_text(insert, 7, answer->bound_by, -1, SQLITE_STATIC);
     sqlite3_bind_double(insert, 8, answer->bound_pct);
+    sqlite3_bind_double(insert, 9, answer->low_us);
+    sqlite3_bind_double(insert, 10, answer->high_us);
     result = gt_store_step(store, insert, error);
     sqlite3_finalize(insert);
     return result;

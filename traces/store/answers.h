@@ -7,7 +7,7 @@
 
 struct gt_stored_answer {
     const char *change, *trust, *bound_by;
-    double predicted_us, step_us, change_pct, bound_pct;
+    double predicted_us, step_us, change_pct, bound_pct, low_us, high_us; /* NAN: not known */
     const char *const *assumptions;
     uint32_t assumption_count;
 };

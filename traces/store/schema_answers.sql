@@ -10,8 +10,9 @@ CREATE TABLE run_answer (          -- a simulated run that answers a question
     run_id INTEGER PRIMARY KEY REFERENCES run,
     change TEXT NOT NULL,          -- what was asked
     trust TEXT NOT NULL,           -- high, medium, low; "low, extrapolated"
-    predicted_us REAL NOT NULL, step_us REAL NOT NULL,
-    change_pct REAL NOT NULL,      -- of predicted_us against the baseline's
+    predicted_us REAL,             -- all of the run; NULL: not known
+    step_us REAL,                  -- a step of the steady state; NULL: not known
+    change_pct REAL,               -- of step_us against the baseline's
     bound_by TEXT NOT NULL, bound_pct REAL NOT NULL -- what the largest part of its critical path goes to
 );
 CREATE TABLE run_assumption (      -- what the answer rests on, a sentence a row
@@ -24,4 +25,4 @@ CREATE VIEW answer AS              -- the answers of the store, the best first, 
 SELECT a.*, (SELECT group_concat(text, '; ') FROM run_assumption s WHERE s.run_id = a.run_id) AS assumptions
 FROM run_answer a
 JOIN run r ON r.run_id = a.run_id AND r.whole = 1
-ORDER BY a.predicted_us, a.run_id;
+ORDER BY a.step_us IS NULL, a.step_us, a.run_id;

@@ -8,3 +8,6 @@ CREATE TABLE IF NOT EXISTS trace_source ( -- beside trace_file, of files that co
     bytes INTEGER NOT NULL,        -- of the file
     crc32 INTEGER NOT NULL         -- of all of them
 );
+
+ALTER TABLE run_answer ADD COLUMN low_us REAL;  -- 9 of 10 real steps are expected between;
+ALTER TABLE run_answer ADD COLUMN high_us REAL; -- NULL: not known, or of an older store

@@ -154,11 +154,13 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
-/* Does an option change the device or the streams?  What --serialize and --cost=program alone do is no change of the program. */
+/* Does an option change the device or the streams?  What --serialize and --cost=program alone do is no change of the program.  Kernels
+ * that have programs are modelled on the changed device itself, unless streams are asked for. */
 static bool asks_for_change(const struct gt_run_work *work)
 {
-    return !work->arguments->options.serialize &&
-           (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
+    if (work->arguments->options.serialize || (work->arguments->streams == 0 && gt_has_programs(work->workload)))
+        return false;
+    return (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
 }
 
 static void prepare_variants(struct gt_run_work *work)

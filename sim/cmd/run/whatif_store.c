@@ -85,6 +85,8 @@ static int put_answer(const struct keeping *keeping, int64_t run, const struct g
         .predicted_us = answer->predicted_us,
         .step_us = answer->step_us,
         .change_pct = answer->change_pct,
+        .low_us = answer->low_us,
+        .high_us = answer->high_us,
         .bound_pct = 100 * answer->part[answer->bound_by],
         .assumptions = (const char *const *)answer->scenario.assumptions,
         .assumption_count = answer->scenario.assumption_count,
