@@ -57,7 +57,7 @@ sql() {
         join run_range n on n.run_id = r.run_id and n.range_no = 4
         join run_range v on v.run_id = r.run_id and v.range_no = 3
         join run_range l on l.run_id = r.run_id and l.range_no = 1
-        where r.options like "%set=chip.sms=8%"')" = "165000000|10000000|5000000|22000000|25000000|5000000" ]
+        where r.options like "%set=chip.sms=8%"')" = "288080024|10000000|5000000|22000000|25000000|5000000" ]
 }
 
 @test "view step: the host's time of a step, and what the GPU did for it" {

@@ -89,6 +89,9 @@ void gt_run_writer_keep_placement(struct gt_run_writer *writer, bool blocks_too)
  * Without this a run has none. */
 struct gt_kernel_model;
 void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_kernel_model *modelled);
+/* Ranges lie between the run's calls as they did between those of `recorded`, which has the same calls and ranges, with the times that
+ * the workload itself does not state any more; it must last until the end. */
+void gt_run_writer_ranges_as(struct gt_run_writer *writer, const struct gt_workload *recorded);
 /* The run counts as whole only with the next run of its trace that is written, in the same transaction: a simulated
  * run without the measured one that it was made for is nothing. */
 void gt_run_writer_await(struct gt_run_writer *writer);

@@ -1,6 +1,7 @@
 /* run.c - `gridtide run`: a trace and a device in, a store with the run out. */
 #include <argp.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,12 +156,14 @@ static int choose_devices(struct gt_run_work *work)
 }
 
 /* Does an option change the device or the streams?  What --serialize and --cost=program alone do is no change of the program.  Kernels
- * that have programs are modelled on the changed device itself, unless streams are asked for. */
+ * that have programs, and traces of which nothing was measured, are played on the changed device itself, unless streams are asked for. */
 static bool asks_for_change(const struct gt_run_work *work)
 {
-    if (work->arguments->options.serialize || (work->arguments->streams == 0 && gt_has_programs(work->workload)))
+    if (work->arguments->options.serialize)
         return false;
-    return (work->arguments->streams > 0 || !gt_run_same_device(&work->asked.device, &work->asked.recorded));
+    return work->arguments->streams > 0 ||
+           (!gt_run_same_device(&work->asked.device, &work->asked.recorded) && !gt_has_programs(work->workload) &&
+            !isnan(gt_recorded_us(work->workload)));
 }
 
 static void prepare_variants(struct gt_run_work *work)

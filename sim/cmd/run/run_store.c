@@ -142,6 +142,7 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
     variant->simulated.modelled = variant->played != NULL ? NULL : variant->modelled; /* played: it is stated */
     writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
                                  workload, &variant->device, work->error);
+    gt_run_writer_ranges_as(writer, work->workload);
     gt_progress_begin(&work->progress, progress, quiet);
     if (gt_simulate(workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
                     work->error) != 0 ||

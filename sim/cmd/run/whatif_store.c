@@ -65,6 +65,7 @@ static int64_t keep_run(struct keeping *keeping, const struct gt_scenario *scena
         return -1;
     writer = gt_run_writer_begin(keeping->store, trace_id, device_id, "simulated", options, 0, scenario->workload,
                                  &scenario->device, error);
+    gt_run_writer_ranges_as(writer, keeping->whatif->subject.workload);
     if (gt_whatif_play(keeping->whatif, scenario, gt_run_writer_probe(writer), &summary, error) != 0 ||
         (keeping->baseline_run > 0 &&
          gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)keeping->baseline_run, error) != 0)) {
