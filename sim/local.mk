@@ -68,7 +68,7 @@ sim_libsim_a_SOURCES = \
     sim/rewrite/graph_identity.h sim/rewrite/graph_nodes.c sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
     sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
     sim/rewrite/rebuild.h sim/rewrite/repeats.c sim/rewrite/repeats.h sim/rewrite/repeats_join.c \
-    sim/rewrite/scenario.c sim/rewrite/scenario.h \
+    sim/rewrite/scenario.c sim/rewrite/tokens.c sim/rewrite/tokens.h sim/rewrite/scenario.h \
     sim/training/gradients.c sim/training/gradients.h \
     sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
     sim/training/pass_ranges.c sim/training/pass_ranges.h \

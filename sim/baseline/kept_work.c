@@ -33,7 +33,8 @@ static bool is_kept(const struct gt_workload *w, const struct gt_range *range, c
     static const char optimizer[] = "Optimizer.";
 
     if ((range->kind != GT_RANGE_ANNOTATION && range->kind != GT_RANGE_NVTX) || !gt_range_is_measured(range) ||
-        range->flags & GT_RANGE_UNNESTED || strncmp(gt_name_text(w, range->name), optimizer, sizeof optimizer - 1) == 0)
+        range->flags & GT_RANGE_UNNESTED ||
+        strncmp(gt_name_text(w, range->name), optimizer, sizeof optimizer - 1) == 0)
         return false;
     if (submits[range->behind_call] == submits[range->first_call])
         return true;
@@ -57,7 +58,8 @@ static void find_stretches(struct stretches *stretches, const struct gt_workload
             continue;
         gt_array_grow(stretches->list, stretches->count, stretches->room);
         ends_ps[range->thread] = gt_range_measured_end(range);
-        stretches->list[stretches->count++] = (struct stretch){ range->thread, range->start_ps, ends_ps[range->thread] };
+        stretches->list[stretches->count++] =
+            (struct stretch){ range->thread, range->start_ps, ends_ps[range->thread] };
     }
     free(ends_ps);
     free(submits);

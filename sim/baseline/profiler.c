@@ -269,7 +269,8 @@ static void shorten_before(struct removing *removing, gt_call_index index, doubl
 
     /* A range that launches nothing has few operators, if any. */
     gt_time_ps kept_ps = call->kept_ps < call->before_ps ? call->kept_ps : call->before_ps;
-    gt_time_ps start_ps = as_recorded->start_ps >= call->before_ps ? as_recorded->start_ps - call->before_ps : GT_TIME_NONE;
+    gt_time_ps start_ps =
+        as_recorded->start_ps >= call->before_ps ? as_recorded->start_ps - call->before_ps : GT_TIME_NONE;
 
     call->before_ps -= kept_ps;
     if (start_ps != GT_TIME_NONE)

@@ -13,7 +13,8 @@ struct limits {
 };
 
 /* The time in the middle of the calls that submit work, or that do not; 0: there are none. */
-static double middle_ps(const struct gt_workload *w, gt_call_index first, gt_call_index behind, bool before, bool submits)
+static double middle_ps(const struct gt_workload *w, gt_call_index first, gt_call_index behind, bool before,
+                        bool submits)
 {
     double *times_ps = gt_calloc(behind - first + 1ull, sizeof *times_ps), found;
     uint64_t count = 0;
@@ -55,7 +56,8 @@ static double host_ps(const struct gt_call *call)
 }
 
 /* A profiler sets itself up in what it records first: 2 ms before the first launch. */
-static double limit_first_gaps(struct gt_workload *w, gt_call_index first, gt_call_index behind, const struct limits *limits)
+static double limit_first_gaps(struct gt_workload *w, gt_call_index first, gt_call_index behind,
+                               const struct limits *limits)
 {
     double removed_ps = 0;
 

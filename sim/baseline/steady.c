@@ -12,7 +12,7 @@
 
 /* A step is irregular where its host does so many times what it does in others, or that part of it, and the difference is so much of
  * the work of the step; or where it submits so much more or less work. */
-static const double host_differs = 1.5, host_matters = 0.1, submits_differ = 0.1;
+static const double host_differs = 1.25, host_matters = 0.1, submits_differ = 0.1;
 /* A steady state has so many steps at least: the first fills queues, the last drains them. */
 enum { LEAST_STEPS = 8 };
 
@@ -49,7 +49,8 @@ static void measure(struct gt_steady_step *step, const struct gt_workload *w, gt
         step->waits += gt_call_synchronises(call) || call->flags & GT_CALL_WAITS;
         step->allocations += gt_call_allocates(w, call);
         if (call->thread == thread || call->ops > 0)
-            step->host_ps += call->before_ps - call->kept_ps + (call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0);
+            step->host_ps +=
+                call->before_ps - call->kept_ps + (call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0);
     }
 }
 
@@ -141,7 +142,8 @@ struct copying {
 
 static bool is_within(const struct gt_range *range, const struct gt_steady_step *step)
 {
-    return !(range->kind == GT_RANGE_STEP && step->single) && range->first_call >= step->first && range->behind_call <= step->behind && range->first_call < step->behind;
+    return !(range->kind == GT_RANGE_STEP && step->single) && range->first_call >= step->first &&
+           range->behind_call <= step->behind && range->first_call < step->behind;
 }
 
 static void copy_ranges(struct copying *copying, const struct gt_steady_step *step, gt_call_index first)

@@ -22,13 +22,14 @@ struct gt_steady_step {
 };
 
 struct gt_steady {
-    struct gt_workload *workload; /* regular steps, with ranges and steps as recorded; NULL: the run has no steady state */
-    uint32_t steps;               /* of it: a regular step may be there several times */
+    struct gt_workload
+        *workload;  /* regular steps, with ranges and steps as recorded; NULL: the run has no steady state */
+    uint32_t steps; /* of it: a regular step may be there several times */
     struct gt_steady_step *recorded; /* the recorded steps: regular + irregular of them */
     uint32_t regular, irregular;
-    bool single;                  /* one step was recorded; the program is taken to repeat it */
-    bool cold;                    /* that step held start-up work, which an estimate replaces */
-    double irregular_us;          /* the host's time in irregular ones beyond that of as many regular ones */
+    bool single;         /* one step was recorded; the program is taken to repeat it */
+    bool cold;           /* that step held start-up work, which an estimate replaces */
+    double irregular_us; /* the host's time in irregular ones beyond that of as many regular ones */
 };
 
 /* Find the steady state of a workload in stated form, whose steps are marked (gt_steps_find()).  Where fewer than two are, all of

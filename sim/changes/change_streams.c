@@ -165,9 +165,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         tell(scenario, &deal);
     } else if (deal.more) {
         scenario->independence_unknown = true;
-        gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "The recording does not say which work of a stream is independent; the interval goes from none "
-                           "to all of it (--independent names what is; 'reads' and 'writes' in the trace show it)");
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "The recording does not say which work of a stream is independent; the interval goes from none "
+            "to all of it (--independent names what is; 'reads' and 'writes' in the trace show it)");
     }
     gt_deal_free(&deal);
     return 0;

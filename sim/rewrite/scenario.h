@@ -36,9 +36,10 @@ struct gt_scenario {
     uint32_t
         repeated_passes; /* a change made each training step go so many times forward and backward; 0: none did */
     bool extrapolated;   /* it has more GPUs than were measured */
-    bool independence_unknown; /* a change would move work that may depend on other work; nothing says whether it does */
-    enum gt_trust trust; /* the lowest so far */
-    char **assumptions;  /* each a sentence without a full stop, once */
+    bool
+        independence_unknown; /* a change would move work that may depend on other work; nothing says whether it does */
+    enum gt_trust trust;      /* the lowest so far */
+    char **assumptions;       /* each a sentence without a full stop, once */
     uint32_t assumption_count, assumption_room;
 };
 

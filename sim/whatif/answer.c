@@ -40,7 +40,7 @@ static int begin_changed(const struct asking *asking, const struct gt_workload *
     for (uint32_t i = 0; i < baseline->assumption_count; i++)
         gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
     return gt_changes_apply(asking->changes, asking->count, scenario, error) != 0 ? -1
-                                                                                 : gt_scale_kernels(scenario, error);
+                                                                                  : gt_scale_kernels(scenario, error);
 }
 
 /* The workload that tells what a step takes, and how many it has. */
@@ -167,8 +167,7 @@ static int answer_step(const struct asking *asking, struct gt_answer *answer, st
     if (result == 0) {
         answer->step_us = gt_steps_us(scenario.workload, &timeline, steps, &divided);
         answer->bound_by = gt_bound_of(scenario.workload, &timeline, answer->part);
-        answer->change_pct =
-            asking->whatif->step_us > 0 ? 100 * (answer->step_us / asking->whatif->step_us - 1) : 0;
+        answer->change_pct = asking->whatif->step_us > 0 ? 100 * (answer->step_us / asking->whatif->step_us - 1) : 0;
         if (divided && steps > 1)
             gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
                                "Steps cannot be told apart with the change: a step is the whole time divided by %u",

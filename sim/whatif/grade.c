@@ -32,11 +32,11 @@ static void grade_alike(struct gt_scenario *scenario, const struct gt_grade_fact
     double off = facts->alike_us / facts->replay_us - 1;
 
     if (fabs(off) > alike_medium)
-        gt_scenario_assume(
-            scenario, fabs(off) > alike_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-            "Launches of a kernel that ran beside others are taken to last equally long alone; with that the simulated "
-            "recording is off by %+.1f%%",
-            100 * off);
+        gt_scenario_assume(scenario, fabs(off) > alike_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+                           "Launches of a kernel that ran beside others are taken to last equally long alone; with "
+                           "that the simulated "
+                           "recording is off by %+.1f%%",
+                           100 * off);
 }
 
 static void grade_interval(struct gt_scenario *scenario, double low_us, double high_us)
@@ -55,14 +55,16 @@ static void tell_profiler(struct gt_scenario *scenario, const struct gt_grade_fa
     if (!facts->profiled)
         return;
     if (fabs(removed) > 0.005)
-        gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%s profiler overhead is subtracted: %llu calls, %llu ranges, %.0f%% of the recorded time%s",
-                           facts->removed.measured ? "Measured" : "Average", (unsigned long long)facts->removed.calls,
-                           (unsigned long long)facts->removed.ranges, 100 * removed,
-                           facts->host_fitted ? "" : "; --step US, a step timed without profiler, replaces it");
+        gt_scenario_assume(
+            scenario, GT_TRUST_HIGH,
+            "%s profiler overhead is subtracted: %llu calls, %llu ranges, %.0f%% of the recorded time%s",
+            facts->removed.measured ? "Measured" : "Average", (unsigned long long)facts->removed.calls,
+            (unsigned long long)facts->removed.ranges, 100 * removed,
+            facts->host_fitted ? "" : "; --step US, a step timed without profiler, replaces it");
     if (facts->removed.ranges_missing && host_part > host_matters)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "The file has no operators: if the profiler recorded any, their overhead is not subtracted");
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "The file has no operators: if the profiler recorded any, their overhead is not subtracted");
 }
 
 /* An H200 whose tensor cores were busy so much of the time lowered its clock by 5 to 15 % within milliseconds, which a
@@ -86,24 +88,25 @@ static void grade_power(struct gt_scenario *scenario)
             tensor_us += (double)op->duration_ps / 1e6;
     }
     if (tensor_us > power_matters * all_us)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Tensor cores work in %.0f%% of the GPU's time: under sustained load the GPU may lower its clock",
-                           100 * tensor_us / all_us);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "Tensor cores work in %.0f%% of the GPU's time: under sustained load the GPU may lower its clock",
+            100 * tensor_us / all_us);
 }
 
 static void grade_order(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
 {
     if (facts->inferred_waits > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "%llu dependencies between streams are inferred from recorded times; the interval includes the result without "
-            "them",
-            (unsigned long long)facts->inferred_waits);
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "%llu dependencies between streams are inferred from recorded times; the interval "
+                           "includes the result without "
+                           "them",
+                           (unsigned long long)facts->inferred_waits);
     if (facts->too_short > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "%llu kernels lasted longer than sharing the GPU explains; their recorded time is taken as their time alone",
-            (unsigned long long)facts->too_short);
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "%llu kernels lasted longer than sharing the GPU explains; their recorded time is taken "
+                           "as their time alone",
+                           (unsigned long long)facts->too_short);
 }
 
 static void tell_dropped(struct gt_scenario *scenario, uint64_t dropped, const char *why)
@@ -130,9 +133,9 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
     };
 
     if (steady->single)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "One iteration was recorded%s; the program is taken to repeat it",
-                           steady->cold ? ", with start-up (allocation, loading), which is replaced by an estimate" : "");
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM, "One iteration was recorded%s; the program is taken to repeat it",
+            steady->cold ? ", with start-up (allocation, loading), which is replaced by an estimate" : "");
     else if (steps->by == GT_STEPS_ONE)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "The trace is taken as one step");
     else if (steady->irregular > 0)
@@ -141,9 +144,10 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
     else if (steps->by != GT_STEPS_MARKED)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "There are %u steps, %s", steps->count, by[steps->by]);
     if (steps->by == GT_STEPS_REPEATED && !steps->waited)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "The host waits for the GPU in none of the steps: they may be layers of one; mark steps with "
-                           "prof.step() or record_function() to be sure");
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "The host waits for the GPU in none of the steps: they may be layers of one; mark steps with "
+            "prof.step() or record_function() to be sure");
 }
 
 void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const struct gt_steady *steady,

@@ -124,7 +124,7 @@ about()
 	assert abs(answer["replay_us"] / answer["measured_us"] - 1) < 0.01
 	assert answer["baseline_us"] < answer["replay_us"]
 	assert answer["baseline_us"] / 5 < answer["step_us"] < answer["baseline_us"] / 3
-	assert "what the profiler cost is taken off" in " ".join(answer["changes"][0]["assumptions"])
+	assert "profiler overhead is subtracted" in " ".join(answer["changes"][0]["assumptions"])
 	END
 }
 

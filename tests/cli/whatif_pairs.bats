@@ -17,9 +17,10 @@ figure() {
     awk -v worst="$(figure learn high 6)" 'BEGIN { exit !(worst < 5) }'
 }
 
-@test "a chain that goes on gains nothing from streams" {
-    "$GRIDTIDE" whatif -q -f csv "$GRIDTIDE_SOURCE/traces/pairs/handoff.streams-1.json.gz" --change streams=4 |
-        awk -F, '$1 == "changes" && $2 == "streams=4" { exit !($5 == 0) }'
+@test "what streams gain where nobody knows what is independent is not known" {
+    # Nothing says whether its links depend on each other: the answer is not known, between none of the gain and all.
+    "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/handoff.streams-1.json.gz" --change streams=4 |
+        jq -e '.step_us as $now | .changes[0] | .step_us == null and .low_us < 0.5 * $now and .high_us >= $now'
 }
 
 @test "a recording with one connection is known by its times, and is otherwise with eight" {
@@ -33,7 +34,7 @@ figure() {
 @test "an answer that a slower host would spoil is not graded high" {
     # 36 launches of 4 us take about as long as the kernels that are left: really 10 % longer than said.
     "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/layers-short.all.json.gz" --change 'kernel=layer_mix*0.5' |
-        jq -e '.changes[0] | .trust != "high" and any(.assumptions[]; test("longer$"))'
+        jq -e '.changes[0] | .trust != "high" and .high_us > 1.1 * .step_us'
 }
 
 @test "kernels that were recorded side by side last in line what they last alone" {
@@ -68,5 +69,5 @@ figure() {
 
 @test "where tensor cores are at work most of the time the clock may fall: not graded high" {
     "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/no-sigmoid.all.json.gz" --change remove=sigmoid |
-        jq -e '.changes[0] | .trust != "high" and any(.assumptions[]; test("^tensor cores are at work"))'
+        jq -e '.changes[0] | .trust != "high" and any(.assumptions[]; test("^Tensor cores work"))'
 }

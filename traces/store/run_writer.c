@@ -196,7 +196,8 @@ void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_ke
 
 void gt_run_writer_ranges_as(struct gt_run_writer *writer, const struct gt_workload *recorded)
 {
-    if (recorded->call_count == writer->workload->call_count && recorded->range_count == writer->workload->range_count)
+    if (recorded->call_count == writer->workload->call_count &&
+        recorded->range_count == writer->workload->range_count)
         writer->ranges_of = recorded;
 }
 
