@@ -210,7 +210,8 @@ struct gt_call {
     /* What measured times show, said outright (sim/baseline/stated.h); of no meaning where start_ps is known. */
     gt_op_index awaited;  /* of a synchronisation without a target: the operation that it waits for; or GT_NONE */
     gt_time_ps before_ps; /* the thread's own work since the call before; of its first call, since the origin */
-    gt_time_ps kept_ps;   /* of that, so much in ranges that launch nothing, such as a data loader's: no change removes it */
+    gt_time_ps
+        kept_ps; /* of that, so much in ranges that launch nothing, such as a data loader's: no change removes it */
     gt_time_ps
         handover_ps; /* where another thread of its process made the call before it: since that one's end; or NONE */
     gt_time_ps return_ps; /* from the end of what it waited for to its return; GT_TIME_NONE: the device file's */

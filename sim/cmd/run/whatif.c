@@ -25,7 +25,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "change", OPTION_CHANGE, "SPEC", 0, "What is to be otherwise; may be repeated: all of them are one scenario",
+    { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several",
       0 },
     { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
     { "gradients", OPTION_GRADIENTS, "MIB", 0,
       "How large all gradients of a training step are, where the trace does not say it (ddp=N, dp=N)", 0 },
     { "step", OPTION_STEP, "US", 0,
-      "How long a step takes when nobody records, where you timed it: the host's pace is fitted to that", 0 },
+      "A step's time without profiler, if you timed it: the host's pace is fitted to it", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
@@ -52,7 +52,7 @@ static void add_text(struct argp_state *state, const char *option, const char *t
 static void check(struct argp_state *state, const struct arguments *arguments)
 {
     if (!arguments->all && arguments->count == 0)
-        argp_error(state, "say what is to be otherwise: --change SPEC, or --all");
+        argp_error(state, "name a change: --change SPEC, or --all");
     if (arguments->all && arguments->count > 0)
         argp_error(state, "--all and --change exclude each other");
 }
@@ -134,10 +134,10 @@ static char *list_changes(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Say how long a recorded program would take with something else: other streams, other copies, another GPU, "
-    "another value of a device's key.\v"
-    "Times are from the first call to the last end. Every answer says what it assumes, how far it is to be trusted and "
-    "what bounds it.",
+    "Predict how long a step of a recorded program takes with a change: other streams, other copies, a CUDA graph, another "
+    "GPU, another value of a device's key.\v"
+    "Steps are those of the steady state: start-up and irregular iterations are set aside. Every answer has a 90% interval, "
+    "a grade, its assumptions and what bounds it.",
     gt_model_children, list_changes, NULL,
 };
 /* clang-format on */
@@ -250,6 +250,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_whatif = {
     "whatif",
-    "how long it would take with something else",
+    "predict the effect of a change",
     run,
 };
