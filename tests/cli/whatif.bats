@@ -149,7 +149,7 @@ refused()
 @test "what is asked wrongly is told" {
     refused 2 "did you mean launch-cost?" --change launchcots=1
     refused 2 "takes a value: connections=N" --change connections
-    refused 2 "say what is to be otherwise"
+    refused 2 "name a change"
     refused 2 "exclude each other" --all --change connections=1
     refused 1 "there is no device key 'chip.smss'; did you mean chip.sms" --change chip.smss=3
     refused 1 "connections=0: " --change connections=0

@@ -44,6 +44,8 @@ int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct
 int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                          const struct gt_kernel_model *modelled, struct gt_error *error);
 
+/* Whose calls tell where the ranges of a run of `workload` lie: those of `recorded` (or NULL), if it has the same calls and ranges. */
+const struct gt_workload *gt_store_ranges_of(const struct gt_workload *workload, const struct gt_workload *recorded);
 /* range_rows.c: a trace's ranges and the calls in them; where they lie in a run with these calls' records (by call;
  * .call is GT_NONE where there was none).  Inside a transaction.  Return 0 or -1. */
 struct gt_call_record;

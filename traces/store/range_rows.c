@@ -219,6 +219,14 @@ static void place_ranges(const struct gt_workload *w, const struct gt_call_recor
     gt_thread_calls_free(&clock.threads);
 }
 
+const struct gt_workload *gt_store_ranges_of(const struct gt_workload *workload, const struct gt_workload *recorded)
+{
+    bool same = recorded != NULL && recorded->call_count == workload->call_count &&
+                recorded->range_count == workload->range_count;
+
+    return same ? recorded : workload;
+}
+
 int gt_store_run_ranges(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                         const struct gt_call_record *records, struct gt_error *error)
 {

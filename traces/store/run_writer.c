@@ -157,7 +157,6 @@ struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_
     *writer = (struct gt_run_writer){
         .store = store,
         .workload = workload,
-        .ranges_of = workload,
         .trace_id = trace_id,
         .device_id = device_id,
         .kind = kind,
@@ -196,9 +195,7 @@ void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_ke
 
 void gt_run_writer_ranges_as(struct gt_run_writer *writer, const struct gt_workload *recorded)
 {
-    if (recorded->call_count == writer->workload->call_count &&
-        recorded->range_count == writer->workload->range_count)
-        writer->ranges_of = recorded;
+    writer->ranges_of = recorded;
 }
 
 void gt_run_writer_await(struct gt_run_writer *writer)
@@ -474,7 +471,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
         sqlite3_finalize(writing.insert);
     }
     if (result == 0)
-        result = gt_store_run_ranges(writer->store, writing.run_id, writer->ranges_of, writer->calls, error);
+        result = gt_store_run_ranges(writer->store, writing.run_id,
+                                     gt_store_ranges_of(writer->workload, writer->ranges_of), writer->calls, error);
     if (result == 0)
         result = gt_store_run_polls(writer->store, writing.run_id, writer->workload, writer->calls, error);
     if (result == 0)
