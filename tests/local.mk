@@ -55,7 +55,7 @@ UNIT_TESTS = \
     tests/unit/warp_memory \
     tests/unit/policies \
     tests/unit/stated \
-    tests/unit/whatif tests/unit/accumulated tests/unit/training_threads \
+    tests/unit/whatif tests/unit/steady_steps tests/unit/accumulated tests/unit/training_threads \
     tests/unit/clusters tests/unit/steady_state \
     tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \

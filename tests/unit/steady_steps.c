@@ -1,0 +1,164 @@
+/* The steady state of a recorded run: which steps are set aside, and what is repeated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "sim/baseline/steady.h"
+#include "sim/baseline/steps.h"
+
+enum { US = 1000000 };
+
+static struct gt_workload *begin(void)
+{
+    struct gt_workload *w = gt_workload_new();
+
+    gt_workload_add_gpu(w);
+    gt_workload_add_thread(w);
+    gt_workload_add_stream(w);
+    return w;
+}
+
+static struct gt_call *call(struct gt_workload *w, enum gt_call_kind kind, gt_time_ps before_us,
+                            gt_time_ps duration_us)
+{
+    gt_call_index index = gt_workload_add_call(w);
+    struct gt_call *added = &w->calls[index];
+
+    added->kind = (uint8_t)kind;
+    added->flags = GT_CALL_STATED;
+    added->stream = GT_NONE;
+    added->before_ps = before_us * US;
+    added->duration_ps = duration_us * US;
+    return added;
+}
+
+/* A launch of a kernel of that name, 10 us long, 5 us behind the call before it. */
+static void launch(struct gt_workload *w, const char *name, gt_time_ps before_us)
+{
+    struct gt_kernel kernel = {
+        .name = gt_name(w, name, strlen(name)),
+        .grid = { 1, 1, 1 },
+        .block = { 32, 1, 1 },
+        .cluster = { 1, 1, 1 },
+        .duration_ps = GT_TIME_NONE,
+        .runs = GT_NONE,
+        .arguments = GT_NONE,
+    };
+    gt_kernel_index index = gt_workload_kernel(w, &kernel);
+    gt_op_index op;
+
+    call(w, GT_CALL_LAUNCH, before_us, 5)->stream = 0;
+    op = gt_workload_add_op(w);
+    w->calls[w->call_count - 1].first_op = op;
+    w->calls[w->call_count - 1].ops = 1;
+    w->ops[op].kind = GT_OP_KERNEL;
+    w->ops[op].call = w->call_count - 1;
+    w->ops[op].kernel = index;
+    w->ops[op].duration_ps = 10 * (gt_time_ps)US;
+}
+
+/* Three kernels and a wait; `cold`: memory is allocated and code loaded on the way. */
+static void iterate(struct gt_workload *w, bool cold)
+{
+    static const char *const names[] = { "gemm", "norm", "act" };
+
+    for (int i = 0; i < 3; i++) {
+        if (cold)
+            call(w, GT_CALL_ALLOC, 100, 200)->buffer = GT_NONE;
+        launch(w, names[i], cold ? 20000 : 5);
+    }
+    call(w, GT_CALL_DEVICE_SYNC, 5, 2);
+}
+
+static void a_cold_iteration_is_set_aside(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steady steady;
+
+    (void)state;
+    iterate(w, true);
+    iterate(w, false);
+    iterate(w, false);
+    assert_int_equal(gt_steps_find(w).count, 3);
+    gt_steady_find(&steady, w, true);
+    assert_int_equal(steady.regular, 2);
+    assert_int_equal(steady.irregular, 1);
+    assert_false(steady.recorded[0].regular);
+    assert_true(steady.irregular_us > 60000);
+    /* Eight steps at least: the two regular ones four times, four calls each. */
+    assert_int_equal(steady.steps, 8);
+    assert_int_equal(steady.workload->call_count, 8 * 4);
+    for (gt_call_index i = 0; i < steady.workload->call_count; i++)
+        assert_true(steady.workload->calls[i].kind != GT_CALL_ALLOC);
+    gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
+/* Without an iteration to compare with, start-up is what takes many times longer than most. */
+static void one_cold_iteration_is_estimated(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steady steady;
+    gt_time_ps host_ps = 0;
+
+    (void)state;
+    call(w, GT_CALL_ALLOC, 0, 500000)->buffer = GT_NONE;
+    for (int i = 0; i < 9; i++) {
+        char name[] = "kernel0";
+
+        name[6] = (char)('0' + i);
+        launch(w, name, i == 4 ? 90000 : 5);
+    }
+    call(w, GT_CALL_DEVICE_SYNC, 5, 2);
+    gt_steady_find(&steady, w, true);
+    assert_true(steady.single);
+    assert_true(steady.cold);
+    assert_int_equal(steady.steps, 8);
+    for (gt_call_index i = 0; i < steady.workload->call_count / 8; i++)
+        host_ps += steady.workload->calls[i].before_ps + steady.workload->calls[i].duration_ps;
+    /* Nine launches of 5 us, 5 us apart but for one of 5 times that, and the wait of 7. */
+    assert_true(host_ps < 130 * (gt_time_ps)US);
+    gt_steady_free(&steady);
+    gt_steady_find(&steady, w, false); /* a typed run is no loop */
+    assert_null(steady.workload);
+    gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
+/* What a data loader takes differs from step to step, and makes none irregular. */
+static void time_for_data_is_not_compared(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steady steady;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        gt_call_index first = w->call_count;
+
+        iterate(w, false);
+        w->calls[first].kept_ps = i % 2 == 0 ? 30000 * (gt_time_ps)US : 0;
+        w->calls[first].before_ps += w->calls[first].kept_ps;
+    }
+    assert_int_equal(gt_steps_find(w).count, 4);
+    gt_steady_find(&steady, w, true);
+    assert_int_equal(steady.regular, 4);
+    gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cold_iteration_is_set_aside),
+        cmocka_unit_test(one_cold_iteration_is_estimated),
+        cmocka_unit_test(time_for_data_is_not_compared),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
