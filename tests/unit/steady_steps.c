@@ -57,6 +57,7 @@ static void launch(struct gt_workload *w, const char *name, gt_time_ps before_us
     w->calls[w->call_count - 1].first_op = op;
     w->calls[w->call_count - 1].ops = 1;
     w->ops[op].kind = GT_OP_KERNEL;
+    w->ops[op].stream = 0;
     w->ops[op].call = w->call_count - 1;
     w->ops[op].kernel = index;
     w->ops[op].duration_ps = 10 * (gt_time_ps)US;
