@@ -25,8 +25,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several",
-      0 },
+    { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several", 0 },
     { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
