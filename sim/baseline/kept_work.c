@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* Stretches of a thread's time, rising, none within another. */
@@ -27,7 +26,7 @@ static uint32_t *count_submits(const struct gt_workload *w)
     return before;
 }
 
-/* Does nothing within it submit work?  Clearing gradients is a part of the step that a graph has. */
+/* Does nobody of its process submit work within it?  Clearing gradients is a part of the step that a graph has. */
 static bool is_kept(const struct gt_workload *w, const struct gt_range *range, const uint32_t *submits)
 {
     static const char optimizer[] = "Optimizer.";
@@ -38,8 +37,9 @@ static bool is_kept(const struct gt_workload *w, const struct gt_range *range, c
         return false;
     if (submits[range->behind_call] == submits[range->first_call])
         return true;
+    /* A thread that waits for another one's launches, as for a backward pass, does nothing of its own. */
     for (gt_call_index i = range->first_call; i < range->behind_call; i++)
-        if (w->calls[i].thread == range->thread && w->calls[i].ops > 0)
+        if (w->threads[w->calls[i].thread].process == w->threads[range->thread].process && w->calls[i].ops > 0)
             return false;
     return true;
 }

@@ -7,7 +7,7 @@
 /* In calls first .. behind - 1 of a workload in stated form, estimate what is start-up: memory is allocated, libraries are loaded,
  * kernels are loaded when they are first launched.  Where that makes up much of the host's time, allocations take no time and the host's
  * time before and in each other call is limited to a multiple of what it is for most.  Adds what went to *removed_us.  Returns
- * false, and leaves all as it is, where the step was recorded warm. */
+ * false where the step was recorded warm; then only the time before its first launch is limited, in which a profiler sets itself up. */
 bool gt_startup_remove(struct gt_workload *workload, gt_call_index first, gt_call_index behind, double *removed_us);
 
 #endif
