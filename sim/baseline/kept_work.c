@@ -29,7 +29,8 @@ static uint32_t *count_submits(const struct gt_workload *w)
 /* Does nobody of its process submit work within it?  Clearing gradients is a part of the step that a graph has. */
 static bool is_kept(const struct gt_workload *w, const struct gt_range *range, const uint32_t *submits)
 {
-    static const char optimizer[] = "Optimizer.";
+    static const char optimizer[] = "Optimizer.", loader[] = "enumerate(Data"; /* as PyTorch calls its ranges */
+    bool loads = strncmp(gt_name_text(w, range->name), loader, sizeof loader - 1) == 0;
 
     if ((range->kind != GT_RANGE_ANNOTATION && range->kind != GT_RANGE_NVTX) || !gt_range_is_measured(range) ||
         range->flags & GT_RANGE_UNNESTED ||
@@ -37,9 +38,12 @@ static bool is_kept(const struct gt_workload *w, const struct gt_range *range, c
         return false;
     if (submits[range->behind_call] == submits[range->first_call])
         return true;
-    /* A thread that waits for another one's launches, as for a backward pass, does nothing of its own. */
+    /* A thread that waits for another one's launches, as for a backward pass, does nothing of its own; a loader does, whoever
+     * launches meanwhile. */
     for (gt_call_index i = range->first_call; i < range->behind_call; i++)
-        if (w->threads[w->calls[i].thread].process == w->threads[range->thread].process && w->calls[i].ops > 0)
+        if (w->calls[i].ops > 0 &&
+            (w->calls[i].thread == range->thread ||
+             (!loads && w->threads[w->calls[i].thread].process == w->threads[range->thread].process)))
             return false;
     return true;
 }

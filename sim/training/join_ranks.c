@@ -93,7 +93,7 @@ static void copy_call(struct joining *j, struct gt_rebuild *rebuild, gt_call_ind
         return;
     if (*last != GT_NONE && j->w->calls[*last].thread != from->thread) /* not its own work: it waited */
         to->before_ps = from->handover_ps != GT_TIME_NONE ? from->handover_ps : 0;
-    to->kept_ps = to->kept_ps < to->before_ps ? to->kept_ps : to->before_ps;
+    to->before_ps = to->before_ps > to->kept_ps ? to->before_ps : to->kept_ps; /* a loader did not wait for it */
     to->thread = j->main[j->process[from->thread]];
     *last = index;
 }

@@ -168,7 +168,7 @@ gt_call_index gt_training_copy(struct gt_rebuild *rebuild, const struct gt_train
         return added;
     if (*last != GT_NONE && rebuild->from->calls[*last].thread != from->thread) /* not its own work: it waited */
         to->before_ps = from->handover_ps != GT_TIME_NONE ? from->handover_ps : 0;
-    to->kept_ps = to->kept_ps < to->before_ps ? to->kept_ps : to->before_ps;
+    to->before_ps = to->before_ps > to->kept_ps ? to->before_ps : to->kept_ps; /* a loader did not wait for it */
     to->thread = t->main;
     *last = call;
     return added;
