@@ -44,6 +44,7 @@ static void measure(struct gt_steady_step *step, const struct gt_workload *w, gt
         const struct gt_call *call = &w->calls[i];
 
         step->submits += call->ops > 0;
+        step->kept_ps += call->kept_ps;
         for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
             step->gpu_ps += w->ops[op].duration_ps != GT_TIME_NONE ? w->ops[op].duration_ps : 0;
         step->waits += gt_call_synchronises(call) || call->flags & GT_CALL_WAITS;
@@ -105,7 +106,8 @@ static bool host_is_regular(const struct gt_steady_step *step, double usual_ps)
 {
     double host_ps = (double)step->host_ps;
 
-    if (fabs(host_ps - usual_ps) <= host_matters * fmax(usual_ps, (double)step->gpu_ps))
+    if (fabs(host_ps - usual_ps) <=
+        host_matters * fmax(usual_ps, (double)(step->gpu_ps > step->kept_ps ? step->gpu_ps : step->kept_ps)))
         return true;
     return host_ps <= host_differs * usual_ps && host_ps * host_differs >= usual_ps;
 }

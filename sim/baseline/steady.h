@@ -14,6 +14,7 @@ struct gt_steady_step {
     gt_call_index first, behind; /* its calls, of all threads */
     gt_time_ps host_ps;          /* the host's own work and calls in it, without waits for the GPU or for data */
     gt_time_ps gpu_ps;           /* how long its operations last, all together, as far as that is stated */
+    gt_time_ps kept_ps;          /* waiting for data, and the like: gt_call.kept_ps */
     uint32_t submits;            /* calls that submit work */
     uint32_t waits;              /* calls that wait for the GPU */
     uint32_t allocations;        /* calls that allocate or free memory, but not in stream order */
