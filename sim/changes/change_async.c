@@ -22,11 +22,12 @@ static void walk_begin(struct walk *walk, const struct gt_workload *w)
 }
 
 /* Is this call nothing but the wait for the copy in before it, as frameworks make it behind a copy that is to be done
- * when their own function returns? */
+ * when their own function returns?  Kineto without synchronisation events does not say which stream it waits for. */
 static bool is_copys_own_wait(struct walk *walk, const struct gt_call *call)
 {
     gt_stream_index *copied_in = &walk->copied_in[call->thread];
-    bool own = call->kind == GT_CALL_STREAM_SYNC && call->stream != GT_NONE && call->stream == *copied_in;
+    bool same_stream = call->stream == *copied_in || call->flags & GT_CALL_TARGET_UNKNOWN;
+    bool own = call->kind == GT_CALL_STREAM_SYNC && *copied_in != GT_NONE && same_stream;
 
     if (gt_call_copies(walk->w, call, GT_H2D) != NULL)
         *copied_in = walk->w->ops[call->first_op].stream;
