@@ -241,7 +241,7 @@ static bool find_single(struct gt_steady_step *step, const struct gt_workload *w
 }
 
 /* The one recorded step, without what it does once. */
-static void repeat_single(struct gt_steady *steady, const struct gt_workload *w)
+static void repeat_single(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device)
 {
     struct gt_workload *warm = gt_workload_copy(w);
     struct gt_steady_step step;
@@ -249,13 +249,14 @@ static void repeat_single(struct gt_steady *steady, const struct gt_workload *w)
     if (find_single(&step, warm)) {
         steady->single = true;
         steady->regular = 1;
-        steady->cold = gt_startup_remove(warm, step.first, step.behind, &steady->irregular_us);
+        steady->cold = gt_startup_remove(warm, device, step.first, step.behind, &steady->irregular_us);
         steady->workload = rebuild_regular(warm, &step, 1, steady);
     }
     gt_workload_free(warm);
 }
 
-void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, bool recorded)
+void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device,
+                    bool recorded)
 {
     struct gt_steady_step *steps;
     uint32_t count;
@@ -271,7 +272,7 @@ void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, bool 
         steady->recorded = steps;
         steps = NULL;
     } else if (recorded) {
-        repeat_single(steady, w);
+        repeat_single(steady, w, device);
     }
     free(steps);
 }

@@ -22,7 +22,13 @@ struct writing {
     struct gt_rebuild rebuild;
     struct frontier *streams, *events; /* of the graph at hand */
     gt_stream_index last_stream;       /* that something was launched into */
-    struct frontier unknown;           /* behind the last event record of which stream or event are not known */
+    enum gt_unnamed_waits unnamed;
+    struct frontier unknown;   /* behind the last event record of which stream or event are not known */
+    struct frontier pending;   /* what waits of unknown streams hold back, */
+    uint32_t pending_count;    /* as many as that */
+    struct frontier barrier;   /* what every stream waits for from the last unnamed wait on, */
+    uint32_t barrier_count;    /* and how many such waits there were, */
+    uint32_t *passed_barriers; /* by stream: so many of them by its latest node */
     gt_stream_index *joined; /* by stream: where the graph with its latest work was launched; GT_NONE: in itself */
     bool *worked;            /* by stream: has it had work of its own since? */
     gt_event_index *forks;   /* by stream: the event that orders it before or behind graphs; GT_NONE: none yet */
@@ -54,11 +60,26 @@ static void add_all(struct frontier *to, const struct frontier *from)
         add_to(to, from->ops[i]);
 }
 
+/* What the stream's next node comes after, by waits of which the recording does not say all. */
+static void take_unnamed(struct writing *writing, uint32_t capture, gt_stream_index stream)
+{
+    struct frontier *frontier = within(&writing->streams[stream], capture);
+
+    if (writing->pending_count > 0 && writing->pending.capture == capture) {
+        add_all(frontier, &writing->pending);
+        writing->pending_count--;
+    }
+    if (writing->barrier.capture == capture && writing->passed_barriers[stream] != writing->barrier_count)
+        add_all(frontier, &writing->barrier);
+    writing->passed_barriers[stream] = writing->barrier_count;
+}
+
 static void add_node(struct writing *writing, uint32_t capture, gt_op_index old, uint64_t *hash)
 {
-    struct frontier *frontier = within(&writing->streams[writing->w->ops[old].stream], capture);
+    struct frontier *frontier = &writing->streams[writing->w->ops[old].stream];
     gt_op_index op = gt_rebuild_move_op(&writing->rebuild, old);
 
+    take_unnamed(writing, capture, writing->w->ops[old].stream);
     writing->rebuild.to->ops[op].visible_ps = writing->rebuild.to->ops[op].gap_ps = GT_TIME_NONE;
     writing->rebuild.to->ops[op].own_gap = GT_OWN_GAP_NONE;
     gt_hash_node(hash, &writing->w->ops[old]);
@@ -83,12 +104,44 @@ static void record_unknown(struct writing *writing, uint32_t capture, const stru
     add_all(unknown, within(&writing->streams[stream], capture));
 }
 
+/* Every stream waits for the latest node of each. */
+static void wait_for_all(struct writing *writing, uint32_t capture)
+{
+    struct frontier *barrier = &writing->barrier;
+
+    barrier->capture = capture;
+    barrier->count = 0;
+    for (gt_stream_index stream = 0; stream < writing->w->stream_count; stream++)
+        if (writing->streams[stream].capture == capture)
+            add_all(barrier, &writing->streams[stream]);
+    writing->barrier_count++;
+}
+
+/* Of a wait whose stream is not known, that of the next launch is taken; of several in a row those of the next launches. */
+static void wait_for_last(struct writing *writing, uint32_t capture, gt_stream_index stream)
+{
+    struct frontier *unknown = within(&writing->unknown, capture);
+
+    if (stream != GT_NONE) {
+        add_all(within(&writing->streams[stream], capture), unknown);
+        return;
+    }
+    if (writing->pending.capture != capture || writing->pending_count == 0)
+        writing->pending.count = writing->pending_count = 0;
+    writing->pending.capture = capture;
+    add_all(&writing->pending, unknown);
+    writing->pending_count++;
+}
+
 static void follow_unknown(struct writing *writing, uint32_t capture, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_EVENT_RECORD) {
         record_unknown(writing, capture, call);
-    } else if (call->kind == GT_CALL_EVENT_WAIT && call->stream != GT_NONE) {
-        add_all(within(&writing->streams[call->stream], capture), within(&writing->unknown, capture));
+    } else if (call->kind == GT_CALL_EVENT_WAIT) {
+        if (writing->unnamed == GT_UNNAMED_ALL)
+            wait_for_all(writing, capture);
+        else if (writing->unnamed == GT_UNNAMED_LAST)
+            wait_for_last(writing, capture, call->stream);
         writing->counts->unknown_waits++;
     }
 }
@@ -308,7 +361,7 @@ static uint32_t count_different(uint64_t *hashes, uint32_t count)
 }
 
 struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt_captures *captures,
-                                    struct gt_graph_counts *counts)
+                                    enum gt_unnamed_waits unnamed, struct gt_graph_counts *counts)
 {
     struct writing writing = {
         .w = w,
@@ -316,7 +369,11 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
         .counts = counts,
         .streams = frontiers(w->stream_count),
         .events = frontiers(w->event_count),
+        .unnamed = unnamed,
         .unknown = { .capture = GT_NONE },
+        .pending = { .capture = GT_NONE },
+        .barrier = { .capture = GT_NONE },
+        .passed_barriers = gt_calloc(w->stream_count + 1ull, sizeof *writing.passed_barriers),
         .joined = nones(w->stream_count),
         .worked = gt_calloc(w->stream_count + 1ull, sizeof *writing.worked),
         .forks = nones(w->stream_count),
@@ -342,6 +399,9 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
     free_frontiers(writing.streams, w->stream_count);
     free_frontiers(writing.events, w->event_count);
     free(writing.unknown.ops);
+    free(writing.pending.ops);
+    free(writing.barrier.ops);
+    free(writing.passed_barriers);
     free(writing.joined);
     free(writing.worked);
     free(writing.forks);

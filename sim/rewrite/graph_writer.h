@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_REWRITE_GRAPH_WRITER_H
 
 #include "sim/rewrite/capture.h"
+#include "sim/rewrite/scenario.h"
 
 /* What became of them. */
 struct gt_graph_counts {
@@ -18,6 +19,6 @@ struct gt_graph_counts {
  * for an event of outside, which the graph's stream does then; and of its own work before and behind them as much as the
  * most that it did between two of them.  The caller owns the workload. */
 struct gt_workload *gt_write_graphs(const struct gt_workload *workload, const struct gt_captures *captures,
-                                    struct gt_graph_counts *counts);
+                                    enum gt_unnamed_waits unnamed, struct gt_graph_counts *counts);
 
 #endif

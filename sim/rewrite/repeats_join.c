@@ -118,7 +118,8 @@ static bool *find_waits(const struct gt_repeats *repeats, const struct gt_worklo
     return waits;
 }
 
-/* Every so many rows the host waits for the GPU: these are a step.  The last ones may lack the wait. */
+/* Every so many rows the host waits for the GPU: these are a step.  The last ones may lack the wait; where only one wait is left, the
+ * recording's begin ends the first step as that does. */
 static bool join_waiting(struct gt_repeats *repeats, const bool *waits)
 {
     uint32_t first = 0, rows;
@@ -127,6 +128,8 @@ static bool join_waiting(struct gt_repeats *repeats, const bool *waits)
         first++;
     for (rows = 1; first + rows < repeats->count && !waits[first + rows];)
         rows++;
+    if (first + rows >= repeats->count)
+        rows = first + 1;
     for (uint32_t i = first; i < repeats->count; i++)
         if (waits[i] != ((i - first) % rows == 0) && (waits[i] || i + 1 < repeats->count))
             return false;

@@ -14,6 +14,13 @@ struct gt_scenario;
 /* The scenario's, as it stands beside its times: "low, extrapolated" where it has more than was measured. */
 const char *gt_scenario_trust_text(const struct gt_scenario *scenario);
 
+/* What waits for events do of which a recording does not say which event they mean (Kineto without synchronisation events). */
+enum gt_unnamed_waits {
+    GT_UNNAMED_LAST, /* they wait for the event recorded last, in the stream of the next launch where the stream is unknown, too */
+    GT_UNNAMED_NONE, /* they hold nothing back */
+    GT_UNNAMED_ALL   /* every stream waits for all that was launched before */
+};
+
 /* What changes may ask of the program around them.  Shared by all scenarios of a command; outlives them. */
 struct gt_whatif_host {
     /* A device by the name of its file; returns 0, or -1 with the names that there are. */
@@ -24,6 +31,7 @@ struct gt_whatif_host {
     const char *const *independent;
     uint64_t
         gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
+    enum gt_unnamed_waits unnamed_waits;
 };
 
 struct gt_scenario {
@@ -38,6 +46,7 @@ struct gt_scenario {
     bool extrapolated;   /* it has more GPUs than were measured */
     bool
         independence_unknown; /* a change would move work that may depend on other work; nothing says whether it does */
+    bool waits_unnamed;       /* a change went by waits for events that the recording does not name */
     enum gt_trust trust;      /* the lowest so far */
     char **assumptions;       /* each a sentence without a full stop, once */
     uint32_t assumption_count, assumption_room;

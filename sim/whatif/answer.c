@@ -140,6 +140,19 @@ static void vary_independence(const struct asking *asking, struct gt_answer *ans
     answer->step_us = answer->change_pct = NAN;
 }
 
+/* Waits of which the recording does not say what for: between none of them and each for all work before it. */
+static void vary_unnamed(const struct asking *asking, struct gt_answer *answer)
+{
+    static const enum gt_unnamed_waits both[] = { GT_UNNAMED_NONE, GT_UNNAMED_ALL };
+
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        struct gt_whatif_host host = *asking->whatif->baseline.host;
+
+        host.unnamed_waits = both[i];
+        vary_scenario(asking, &host, answer);
+    }
+}
+
 static int find_interval(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer,
                          struct gt_error *error)
 {
@@ -147,6 +160,8 @@ static int find_interval(const struct asking *asking, const struct gt_scenario *
         return -1;
     if (asking->whatif->facts.inferred_waits > 0)
         vary_inferred(asking, scenario, answer);
+    if (scenario->waits_unnamed)
+        vary_unnamed(asking, answer);
     if (scenario->independence_unknown)
         vary_independence(asking, answer);
     return 0;

@@ -7,7 +7,7 @@
 static const struct gt_paces by_means = { 0.76, 1.27 };
 static const struct gt_paces measured = { 0.85, 1.15 };   /* where `gridtide record` measured what recording cost */
 static const struct gt_paces single = { 0.5, 1.15 };      /* one step, with what the profiler does first in it */
-static const struct gt_paces single_cold = { 0.15, 1.5 }; /* with start-up, which an estimate replaces */
+static const struct gt_paces single_cold = { 0.6, 1.9 }; /* with start-up, which an estimate replaces */
 static const double model_varies = 0.08;
 
 struct gt_paces gt_host_paces(const struct gt_grade_facts *facts, const struct gt_steady *steady)

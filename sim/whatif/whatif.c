@@ -46,7 +46,8 @@ static int play_step(struct gt_whatif *whatif, double *us, struct gt_error *erro
     bool divided;
 
     gt_steady_free(&whatif->steady);
-    gt_steady_find(&whatif->steady, whatif->baseline.workload, !isnan(whatif->facts.measured_us));
+    gt_steady_find(&whatif->steady, whatif->baseline.workload, &whatif->baseline.recorded,
+                   !isnan(whatif->facts.measured_us));
     if (whatif->steady.workload == NULL)
         return 0;
     steady.workload = whatif->steady.workload;

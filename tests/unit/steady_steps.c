@@ -86,7 +86,7 @@ static void a_cold_iteration_is_set_aside(void **state)
     iterate(w, false);
     iterate(w, false);
     assert_int_equal(gt_steps_find(w).count, 3);
-    gt_steady_find(&steady, w, true);
+    gt_steady_find(&steady, w, gt_device_default(), true);
     assert_int_equal(steady.regular, 2);
     assert_int_equal(steady.irregular, 1);
     assert_false(steady.recorded[0].regular);
@@ -116,7 +116,7 @@ static void one_cold_iteration_is_estimated(void **state)
         launch(w, name, i == 4 ? 90000 : 5);
     }
     call(w, GT_CALL_DEVICE_SYNC, 5, 2);
-    gt_steady_find(&steady, w, true);
+    gt_steady_find(&steady, w, gt_device_default(), true);
     assert_true(steady.single);
     assert_true(steady.cold);
     assert_int_equal(steady.steps, 8);
@@ -125,7 +125,7 @@ static void one_cold_iteration_is_estimated(void **state)
     /* Nine launches of 5 us, 5 us apart but for one of 5 times that, and the wait of 7. */
     assert_true(host_ps < 130 * (gt_time_ps)US);
     gt_steady_free(&steady);
-    gt_steady_find(&steady, w, false); /* a typed run is no loop */
+    gt_steady_find(&steady, w, gt_device_default(), false); /* a typed run is no loop */
     assert_null(steady.workload);
     gt_steady_free(&steady);
     gt_workload_free(w);
@@ -146,7 +146,7 @@ static void time_for_data_is_not_compared(void **state)
         w->calls[first].before_ps += w->calls[first].kept_ps;
     }
     assert_int_equal(gt_steps_find(w).count, 4);
-    gt_steady_find(&steady, w, true);
+    gt_steady_find(&steady, w, gt_device_default(), true);
     assert_int_equal(steady.regular, 4);
     gt_steady_free(&steady);
     gt_workload_free(w);
