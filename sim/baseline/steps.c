@@ -244,6 +244,32 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
     return steps;
 }
 
+/* Without the ranges that mark_repeated() added, which hold no others. */
+static void unmark_repeated(struct gt_workload *w)
+{
+    gt_range_index *now = gt_calloc(w->range_count + 1ull, sizeof *now), kept = 0;
+
+    for (gt_range_index i = 0; i < w->range_count; i++) {
+        struct gt_range range = w->ranges[i];
+
+        now[i] = kept;
+        if (range.kind == GT_RANGE_STEP && strcmp(gt_name_text(w, range.name), repeated_calls) == 0)
+            continue;
+        range.parent = range.parent < i ? now[range.parent] : range.parent;
+        w->ranges[kept++] = range;
+    }
+    w->range_count = kept;
+    free(now);
+}
+
+void gt_steps_find_again(struct gt_steps *steps, struct gt_workload *w)
+{
+    if (steps->by != GT_STEPS_REPEATED)
+        return;
+    unmark_repeated(w);
+    *steps = gt_steps_find(w);
+}
+
 /* When a step's first call began (others' calls count where they ask for work: a watchdog's have nothing to do with it), and when
  * the last of its operations ended (of a step without any, of its calls: calls at the end of the last step wait for all
  * there is, and hold what comes behind the steps). */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "sim/workload/pytorch_ranges.h"
 
 /* So many calls a turn at least, in the mean: a thread that fetches data makes fewer, and so does one that looks after others. */
@@ -68,8 +69,9 @@ gt_thread_index gt_threads_asking(const struct gt_workload *w, gt_thread_index t
 struct turns {
     uint32_t own, mains, calls; /* turns of either, calls of both in them */
     uint32_t own_calls;
-    gt_time_ps between_ps, own_ps; /* from one's last call to the other's first, and within its own turns */
-    bool apart;                    /* never were both in a call */
+    double *between_ps; /* by turn of either: from one's last call to the other's first */
+    gt_time_ps own_ps;  /* within its own turns */
+    bool apart;         /* never were both in a call */
 };
 
 static void add_call(struct turns *turns, const struct gt_call *call, bool own, bool begins)
@@ -77,8 +79,8 @@ static void add_call(struct turns *turns, const struct gt_call *call, bool own, 
     turns->calls++;
     turns->own_calls += own;
     if (begins) {
+        turns->between_ps[turns->own + turns->mains] = (double)call->handover_ps;
         *(own ? &turns->own : &turns->mains) += 1;
-        turns->between_ps += call->handover_ps;
         turns->apart &= call->handover_ps > 0;
     } else if (own) {
         turns->own_ps += call->before_ps + (call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0);
@@ -87,7 +89,7 @@ static void add_call(struct turns *turns, const struct gt_call *call, bool own, 
 
 static struct turns find_turns(const struct gt_workload *w, gt_thread_index main, gt_thread_index other)
 {
-    struct turns turns = { .apart = true };
+    struct turns turns = { .apart = true, .between_ps = gt_calloc(w->call_count + 1ull, sizeof *turns.between_ps) };
     gt_thread_index last = GT_NONE;
 
     for (gt_call_index i = 0; i < w->call_count; i++) {
@@ -103,11 +105,13 @@ static struct turns find_turns(const struct gt_workload *w, gt_thread_index main
     return turns;
 }
 
+/* Of the times between turns most are short; the first may hold start-up. */
 static bool works_for(const struct turns *turns)
 {
     return turns->apart && turns->own >= LEAST_TURNS && turns->mains >= LEAST_TURNS &&
            turns->own_calls >= LEAST_CALLS * turns->own &&
-           turns->calls - turns->own_calls >= LEAST_CALLS * turns->mains && turns->between_ps < turns->own_ps;
+           turns->calls - turns->own_calls >= LEAST_CALLS * turns->mains &&
+           gt_median(turns->between_ps, turns->own + turns->mains) * (turns->own + turns->mains) < (double)turns->own_ps;
 }
 
 void gt_threads_join_alternating(const struct gt_workload *w, gt_thread_index main, bool *joined)
@@ -119,5 +123,6 @@ void gt_threads_join_alternating(const struct gt_workload *w, gt_thread_index ma
             continue;
         turns = find_turns(w, main, i);
         joined[i] |= works_for(&turns);
+        free(turns.between_ps);
     }
 }

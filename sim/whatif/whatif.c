@@ -165,6 +165,8 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     facts->baseline_us = facts->alike_us;
     joined = gt_training_join_threads(&whatif->baseline);
     joined |= gt_join_ranks(&whatif->baseline);
+    if (joined)
+        gt_steps_find_again(&facts->steps, whatif->baseline.workload);
     facts->profiled =
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     if ((facts->profiled || joined) && gt_whatif_play_baseline(whatif, error) != 0)
