@@ -3,30 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/critical_path.h"
+
 const char *const gt_bound_names[GT_BOUNDS_BY] = { "host", "gpu", "copy", "launch" };
 
-/* The walk back: where it stands, and what the time behind it went to. */
-struct walk {
+/* What the stretches of the critical path went to. */
+struct bounding {
     const struct gt_workload *w;
     const struct gt_timeline *timeline;
-    gt_call_index *before; /* by call: the one before it in its thread; GT_NONE */
-    gt_time_ps at_ps;      /* all later time is told */
     double ps[GT_BOUNDS_BY];
 };
-
-/* Time back to `from_ps` went to that. */
-static void spend(struct walk *walk, enum gt_bound bound, gt_time_ps from_ps)
-{
-    if (from_ps >= walk->at_ps)
-        return;
-    walk->ps[bound] += (double)(walk->at_ps - from_ps);
-    walk->at_ps = from_ps;
-}
-
-static bool submits(const struct gt_call *call)
-{
-    return call->ops > 0;
-}
 
 static enum gt_bound bound_of_op(const struct gt_op *op)
 {
@@ -37,43 +23,60 @@ static enum gt_bound bound_of_op(const struct gt_op *op)
     }
 }
 
-/* What the walk goes on with. */
-struct place {
-    gt_call_index call; /* GT_NONE: an operation, */
-    gt_op_index op;     /* or, GT_NONE too, the beginning */
-};
-
-static const struct place nowhere = { GT_NONE, GT_NONE };
-
-static struct place pass_op(struct walk *walk, gt_op_index op)
+static enum gt_bound bound_of(const struct bounding *bounding, const struct gt_stretch *stretch)
 {
-    const struct gt_op_record *record = &walk->timeline->ops[op];
-
-    spend(walk, bound_of_op(&walk->w->ops[op]), record->start_ps);
-    if (record->cause == GT_CAUSE_OP) {
-        spend(walk, GT_BOUND_BY_GPU, walk->timeline->ops[record->cause_index].end_ps);
-        return (struct place){ GT_NONE, record->cause_index };
+    switch (stretch->kind) {
+    case GT_STRETCH_OP: return bound_of_op(&bounding->w->ops[stretch->op]);
+    case GT_STRETCH_GAP: return GT_BOUND_BY_GPU;
+    case GT_STRETCH_LAUNCH:
+    case GT_STRETCH_RETURN: return GT_BOUND_BY_LAUNCH;
+    case GT_STRETCH_CALL:
+        return bounding->w->calls[stretch->call].ops > 0 ? GT_BOUND_BY_LAUNCH : GT_BOUND_BY_HOST;
+    default: return GT_BOUND_BY_HOST;
     }
-    return (struct place){ walk->w->ops[op].call, GT_NONE };
 }
 
-/* A call that waited follows the operation that let it return; another one the call before it. */
-static struct place pass_call(struct walk *walk, gt_call_index call)
+static int read_op(void *context, gt_op_index number, struct gt_path_op *op, struct gt_error *error)
 {
-    const struct gt_call_record *record = &walk->timeline->calls[call];
-    gt_op_index cause = record->blocked_ps > 0 ? record->cause_op : GT_NONE;
-    gt_call_index before = walk->before[call];
+    const struct bounding *bounding = context;
+    const struct gt_op_record *record = &bounding->timeline->ops[number];
 
-    if (cause != GT_NONE && walk->timeline->ops[cause].end_ps <= walk->at_ps &&
-        walk->timeline->ops[cause].end_ps > record->start_ps) {
-        spend(walk, GT_BOUND_BY_LAUNCH, walk->timeline->ops[cause].end_ps);
-        return (struct place){ GT_NONE, cause };
-    }
-    spend(walk, submits(&walk->w->calls[call]) ? GT_BOUND_BY_LAUNCH : GT_BOUND_BY_HOST, record->start_ps);
-    if (before == GT_NONE)
-        return nowhere;
-    spend(walk, GT_BOUND_BY_HOST, walk->timeline->calls[before].end_ps);
-    return (struct place){ before, GT_NONE };
+    (void)error;
+    *op = (struct gt_path_op){
+        .op = number,
+        .submit_ps = record->submit_ps,
+        .start_ps = record->start_ps,
+        .end_ps = record->end_ps,
+        .call = bounding->w->ops[number].call,
+        .cause_op = record->cause == GT_CAUSE_OP ? record->cause_index : GT_NONE,
+        .cause_call = record->cause == GT_CAUSE_CALL ? record->cause_index : GT_NONE,
+    };
+    return 1;
+}
+
+static int read_call(void *context, gt_call_index number, struct gt_path_call *call, struct gt_error *error)
+{
+    const struct bounding *bounding = context;
+    const struct gt_call_record *record = &bounding->timeline->calls[number];
+
+    (void)error;
+    *call = (struct gt_path_call){
+        .call = number,
+        .start_ps = record->start_ps,
+        .end_ps = record->end_ps,
+        .blocked_ps = record->blocked_ps,
+        .cause_op = record->cause_op,
+    };
+    return 1;
+}
+
+static int tell(void *context, const struct gt_stretch *stretch, struct gt_error *error)
+{
+    struct bounding *bounding = context;
+
+    (void)error;
+    bounding->ps[bound_of(bounding, stretch)] += (double)(stretch->to_ps - stretch->from_ps);
+    return 0;
 }
 
 static gt_call_index *calls_before(const struct gt_workload *w)
@@ -90,37 +93,45 @@ static gt_call_index *calls_before(const struct gt_workload *w)
     return before;
 }
 
-static struct place last_place(const struct walk *walk)
+static void find_ends(struct gt_path_run *run, const struct bounding *bounding)
 {
-    for (gt_op_index i = 0; i < walk->w->op_count; i++)
-        if (walk->timeline->ops[i].end_ps == walk->timeline->end_ps)
-            return (struct place){ GT_NONE, i };
-    for (gt_call_index i = 0; i < walk->w->call_count; i++)
-        if (walk->timeline->calls[i].end_ps == walk->timeline->end_ps)
-            return (struct place){ i, GT_NONE };
-    return nowhere;
+    const struct gt_timeline *timeline = bounding->timeline;
+
+    run->last_op = run->last_call = GT_NONE;
+    for (gt_op_index i = 0; i < bounding->w->op_count; i++)
+        if (run->last_op == GT_NONE || timeline->ops[i].end_ps > timeline->ops[run->last_op].end_ps)
+            run->last_op = i;
+    for (gt_call_index i = 0; i < bounding->w->call_count; i++)
+        if (run->last_call == GT_NONE || timeline->calls[i].end_ps > timeline->calls[run->last_call].end_ps)
+            run->last_call = i;
 }
 
 enum gt_bound gt_bound_of(const struct gt_workload *w, const struct gt_timeline *timeline, double part[GT_BOUNDS_BY])
 {
-    struct walk walk = {
-        .w = w,
-        .timeline = timeline,
-        .before = calls_before(w),
-        .at_ps = timeline->end_ps,
+    struct bounding bounding = { .w = w, .timeline = timeline };
+    gt_call_index *before = calls_before(w);
+    struct gt_path_run run = {
+        .context = &bounding,
+        .op = read_op,
+        .call = read_call,
+        .tell = tell,
+        .call_before = before,
+        .operations = w->op_count,
+        .calls = w->call_count,
+        .origin_ps = timeline->first_ps,
     };
-    struct place place = last_place(&walk);
-    uint64_t steps = 2ull * w->call_count + 2ull * w->op_count + 2;
-    double all_ps = (double)(timeline->end_ps - timeline->first_ps);
     enum gt_bound most = GT_BOUND_BY_HOST;
+    struct gt_error never;
+    gt_time_ps end_ps;
+    double all_ps;
 
-    while ((place.call != GT_NONE || place.op != GT_NONE) && steps-- > 0)
-        place = place.op != GT_NONE ? pass_op(&walk, place.op) : pass_call(&walk, place.call);
-    spend(&walk, GT_BOUND_BY_HOST, timeline->first_ps);
+    find_ends(&run, &bounding);
+    gt_critical_path(&run, &end_ps, &never);
+    all_ps = (double)(end_ps - run.origin_ps);
     for (int i = 0; i < GT_BOUNDS_BY; i++) {
-        part[i] = all_ps > 0 ? walk.ps[i] / all_ps : 0;
+        part[i] = all_ps > 0 ? bounding.ps[i] / all_ps : 0;
         most = part[i] > part[most] ? (enum gt_bound)i : most;
     }
-    free(walk.before);
+    free(before);
     return most;
 }

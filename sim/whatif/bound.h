@@ -13,8 +13,7 @@ enum gt_bound {
 };
 extern const char *const gt_bound_names[GT_BOUNDS_BY];
 
-/* Follow the run back from its last end, each time to what was waited for last, and add up what the time went to:
- * into part[], which sums up to 1 (all 0 of an empty run).  Returns what has the largest part. */
+/* What the run's critical path went to: part[] sums up to 1 (all 0 of an empty run).  Returns what has the largest part. */
 enum gt_bound gt_bound_of(const struct gt_workload *workload, const struct gt_timeline *timeline,
                           double part[GT_BOUNDS_BY]);
 

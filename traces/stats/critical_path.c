@@ -1,29 +1,12 @@
-/* The critical path: from the last operation's end back through what let each thing happen.
- *
- * The walk holds a moment and what ran just before it: an operation or a host call.  An
- * operation's start was let by another's end or by a call; a blocked call's return by an
- * operation; otherwise a call follows the call before it on its thread.  Each step moves the
- * moment back and writes the stretch passed, so the stretches add up to the whole.
- */
+/* The critical path of a stored run: which kernels, copies and calls its stretches belong to. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/critical_path.h"
 #include "traces/stats/internal.h"
-
-struct path_op {
-    uint32_t op, call, cause_op, cause_call;
-    gt_time_ps submit_ps, start_ps, end_ps; /* submit: GT_TIME_NONE where not known */
-    uint32_t part;
-};
-
-struct path_call {
-    uint32_t call, cause_op;
-    gt_time_ps start_ps, end_ps, blocked_ps;
-    uint32_t part;
-};
 
 struct part_key { /* of a part, while the walk lasts */
     char *text;   /* the kind as one character, then the name */
@@ -33,16 +16,12 @@ struct part_key { /* of a part, while the walk lasts */
 
 struct walk {
     struct gt_stats_work *work;
-    struct gt_error *error;
     struct gt_query *op_query, *call_query;
     uint32_t *call_before; /* by call: the one before it on its thread, or GT_NONE */
     size_t calls;
     struct part_key *parts;
     size_t part_room;
-    gt_time_ps origin_ps, now_ps;
-    enum { AT_NOTHING, AT_OP, AT_CALL } at; /* what ran just before now */
-    struct path_op op;
-    struct path_call call;
+    uint32_t op_part, call_part; /* of the operation and the call read last: the path goes through what it reads */
 };
 
 /* The part of that kind and name in stats->path; made where it is new. */
@@ -69,23 +48,6 @@ static uint32_t part_of(struct walk *walk, enum gt_path_kind kind, const char *n
     return key->part;
 }
 
-/* The stretch from `from_ps` to now belongs to the part; now is `from_ps` afterwards. */
-static int pass(struct walk *walk, gt_time_ps from_ps, uint32_t part, uint32_t op, uint32_t call)
-{
-    struct gt_stats *stats = walk->work->stats;
-    struct gt_stats_path_part *sums = &stats->path[part];
-
-    if (from_ps < walk->origin_ps)
-        from_ps = walk->origin_ps;
-    if (from_ps >= walk->now_ps)
-        return 0;
-    sums->segments++;
-    sums->total_ps += walk->now_ps - from_ps;
-    stats->path_segments++;
-    walk->now_ps = from_ps;
-    return gt_path_file_add(stats->path_file, from_ps, part, op, call, walk->error);
-}
-
 static uint32_t index_column(struct gt_query *query, int column)
 {
     int64_t value = gt_query_integer(query, column);
@@ -94,11 +56,11 @@ static uint32_t index_column(struct gt_query *query, int column)
 }
 
 /* The row of a number, as ?3: 1 found, 0 not, -1. */
-static int look_up(struct walk *walk, struct gt_query *query, uint32_t number)
+static int look_up(struct gt_query *query, uint32_t number, struct gt_error *error)
 {
     gt_query_rewind(query);
     gt_query_bind(query, 3, number);
-    return number == GT_NONE ? 0 : gt_query_next(query, walk->error);
+    return gt_query_next(query, error);
 }
 
 /* The part that an operation's running time belongs to. */
@@ -117,134 +79,72 @@ static uint32_t op_part(struct walk *walk, struct gt_query *query)
     return part_of(walk, GT_PATH_KERNEL, kernel < walk->work->kernels ? walk->work->kernel_names[kernel] : "");
 }
 
-static int read_op(struct walk *walk, uint32_t number, struct path_op *op)
+static int read_op(void *context, gt_op_index number, struct gt_path_op *op, struct gt_error *error)
 {
+    struct walk *walk = context;
     struct gt_query *query = walk->op_query;
-    int result = look_up(walk, query, number);
+    int result = look_up(query, number, error);
 
     if (result != 1)
         return result;
-    if (gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, walk->error) != 0)
+    if (gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, error) != 0)
         return -1;
     op->op = number;
     op->submit_ps = gt_query_absent(query, 0) ? GT_TIME_NONE : (gt_time_ps)gt_query_integer(query, 0);
     op->cause_call = index_column(query, 3);
     op->cause_op = index_column(query, 4);
     op->call = index_column(query, 5);
-    op->part = op_part(walk, query);
+    walk->op_part = op_part(walk, query);
     return 1;
 }
 
-static int read_call(struct walk *walk, uint32_t number, struct path_call *call)
+static int read_call(void *context, gt_call_index number, struct gt_path_call *call, struct gt_error *error)
 {
+    struct walk *walk = context;
     struct gt_query *query = walk->call_query;
-    int result = look_up(walk, query, number);
+    int result = look_up(query, number, error);
     const char *kind, *name;
 
     if (result != 1)
         return result;
-    if (gt_query_span(query, 0, "call", number, &call->start_ps, &call->end_ps, walk->error) != 0 ||
-        gt_query_number(query, 2, GT_TIME_LIMIT_PS, "blocked_ps", &call->blocked_ps, walk->error) != 0)
+    if (gt_query_span(query, 0, "call", number, &call->start_ps, &call->end_ps, error) != 0 ||
+        gt_query_number(query, 2, GT_TIME_LIMIT_PS, "blocked_ps", &call->blocked_ps, error) != 0)
         return -1;
     call->call = number;
     call->cause_op = index_column(query, 3);
     kind = gt_query_string(query, 4);
     name = gt_query_string(query, 5);
     if (kind != NULL && strcmp(kind, gt_call_kind_names[GT_CALL_HOST_WORK]) == 0)
-        call->part = part_of(walk, GT_PATH_HOST_WORK, "");
+        walk->call_part = part_of(walk, GT_PATH_HOST_WORK, "");
     else
-        call->part = part_of(walk, GT_PATH_API, name != NULL ? name : kind != NULL ? kind : "");
+        walk->call_part = part_of(walk, GT_PATH_API, name != NULL ? name : kind != NULL ? kind : "");
     return 1;
 }
 
-static gt_time_ps earlier(gt_time_ps a, gt_time_ps b)
+static uint32_t stretch_part(struct walk *walk, enum gt_stretch_kind kind)
 {
-    return a < b ? a : b;
-}
-
-/* When a call had asked for the operation: inside the call, and not after now. */
-static gt_time_ps asked_at(const struct walk *walk, const struct path_op *op, const struct path_call *call)
-{
-    gt_time_ps asked_ps = call->end_ps;
-
-    if (op->call == call->call && op->submit_ps != GT_TIME_NONE && op->submit_ps >= call->start_ps)
-        asked_ps = earlier(op->submit_ps, call->end_ps);
-    return earlier(asked_ps, walk->now_ps);
-}
-
-static int step_op(struct walk *walk)
-{
-    struct path_op op = walk->op, before;
-    struct path_call call;
-    int result;
-
-    walk->at = AT_NOTHING;
-    if (pass(walk, op.start_ps, op.part, op.op, GT_NONE) != 0)
-        return -1;
-    result = read_op(walk, op.cause_op, &before);
-    if (result == 1) {
-        walk->at = AT_OP;
-        walk->op = before;
-        return pass(walk, before.end_ps, part_of(walk, GT_PATH_GAP, ""), op.op, GT_NONE);
+    switch (kind) {
+    case GT_STRETCH_OP: return walk->op_part;
+    case GT_STRETCH_GAP: return part_of(walk, GT_PATH_GAP, "");
+    case GT_STRETCH_LAUNCH: return part_of(walk, GT_PATH_LAUNCH, "");
+    case GT_STRETCH_CALL:
+    case GT_STRETCH_RETURN: return walk->call_part;
+    case GT_STRETCH_HOST: return part_of(walk, GT_PATH_HOST_WORK, "");
+    default: return part_of(walk, GT_PATH_UNKNOWN, "");
     }
-    if (result == 0)
-        result = read_call(walk, op.cause_call, &call);
-    if (result != 1)
-        return result;
-    walk->at = AT_CALL;
-    walk->call = call;
-    return pass(walk, asked_at(walk, &op, &call), part_of(walk, GT_PATH_LAUNCH, ""), op.op, call.call);
 }
 
-/* Back to the call before on the same thread; before a thread's first call it was at its own work. */
-static int step_thread(struct walk *walk)
+static int tell(void *context, const struct gt_stretch *stretch, struct gt_error *error)
 {
-    struct path_call before = { 0 };
-    uint32_t own_work = part_of(walk, GT_PATH_HOST_WORK, ""), number = walk->call.call;
-    int result = 0;
+    struct walk *walk = context;
+    struct gt_stats *stats = walk->work->stats;
+    uint32_t part = stretch_part(walk, stretch->kind);
+    struct gt_stats_path_part *sums = &stats->path[part];
 
-    walk->at = AT_NOTHING;
-    while (result == 0 && number < walk->calls && (number = walk->call_before[number]) != GT_NONE)
-        result = read_call(walk, number, &before);
-    if (result < 0)
-        return -1;
-    if (result == 0)
-        return pass(walk, walk->origin_ps, own_work, GT_NONE, GT_NONE);
-    walk->at = AT_CALL;
-    walk->call = before;
-    return pass(walk, before.end_ps, own_work, GT_NONE, GT_NONE);
-}
-
-static int step_call(struct walk *walk)
-{
-    const struct path_call call = walk->call;
-    struct path_op releaser;
-    int result = call.blocked_ps > 0 ? read_op(walk, call.cause_op, &releaser) : 0;
-
-    if (result < 0)
-        return -1;
-    if (result == 1 && releaser.end_ps >= call.start_ps && releaser.end_ps <= walk->now_ps) {
-        walk->at = AT_OP;
-        walk->op = releaser;
-        return pass(walk, releaser.end_ps, call.part, GT_NONE, call.call);
-    }
-    if (pass(walk, call.start_ps, call.part, GT_NONE, call.call) != 0)
-        return -1;
-    return step_thread(walk);
-}
-
-/* The limit is of a damaged store, whose causes may run in a circle: a sound walk meets an
- * operation once, and a call once and once for each operation that it let start. */
-static int walk_back(struct walk *walk)
-{
-    uint64_t steps_left = 2 * walk->work->stats->summary.operations + walk->calls + 1;
-
-    while (walk->now_ps > walk->origin_ps && walk->at != AT_NOTHING && steps_left-- > 0)
-        if ((walk->at == AT_OP ? step_op(walk) : step_call(walk)) != 0)
-            return -1;
-    if (walk->now_ps > walk->origin_ps)
-        return pass(walk, walk->origin_ps, part_of(walk, GT_PATH_UNKNOWN, ""), GT_NONE, GT_NONE);
-    return 0;
+    sums->segments++;
+    sums->total_ps += stretch->to_ps - stretch->from_ps;
+    stats->path_segments++;
+    return gt_path_file_add(stats->path_file, stretch->from_ps, part, stretch->op, stretch->call, error);
 }
 
 /* One 4-byte number a call is all that the walk keeps in memory of the trace. */
@@ -280,36 +180,45 @@ static int load_threads(struct walk *walk, struct gt_error *error)
     return result;
 }
 
-/* Where the walk begins and how far back it goes. 1: there is a path; 0: not; -1. */
-static int find_ends(struct walk *walk)
+/* From the first call or operation on, to the last operation or, without any, the last call. */
+static int find_ends(const struct walk *walk, struct gt_path_run *run, struct gt_error *error)
 {
-    struct gt_stats *stats = walk->work->stats;
+    const struct gt_stats *stats = walk->work->stats;
     struct gt_query *query = gt_stats_query(walk->work,
                                             "SELECT min(start_ps), (SELECT call_no FROM run_call"
                                             " WHERE run_id = ?1 ORDER BY end_ps DESC, call_no DESC LIMIT 1)"
                                             " FROM run_call WHERE run_id = ?1",
-                                            walk->error);
-    bool calls = query != NULL && gt_query_next(query, walk->error) == 1 && !gt_query_absent(query, 0);
-    uint32_t last_call = calls ? index_column(query, 1) : GT_NONE;
+                                            error);
+    bool calls = query != NULL && gt_query_next(query, error) == 1 && !gt_query_absent(query, 0);
     int result = query == NULL ? -1 : 0;
 
-    if (calls && gt_query_number(query, 0, GT_TIME_LIMIT_PS, "start_ps", &walk->origin_ps, walk->error) != 0)
+    run->last_call = calls ? index_column(query, 1) : GT_NONE;
+    run->last_op = stats->summary.operations > 0 ? walk->work->last_op : GT_NONE;
+    if (calls && gt_query_number(query, 0, GT_TIME_LIMIT_PS, "start_ps", &run->origin_ps, error) != 0)
         result = -1;
+    if (run->last_op != GT_NONE && (!calls || stats->summary.start_ps < run->origin_ps))
+        run->origin_ps = stats->summary.start_ps;
     gt_query_end(query);
-    if (result == 0 && stats->summary.operations > 0) {
-        if (!calls || stats->summary.start_ps < walk->origin_ps)
-            walk->origin_ps = stats->summary.start_ps;
-        walk->at = AT_OP;
-        result = read_op(walk, walk->work->last_op, &walk->op);
-        walk->now_ps = walk->op.end_ps;
-    } else if (result == 0 && calls) {
-        walk->at = AT_CALL;
-        result = read_call(walk, last_call, &walk->call);
-        walk->now_ps = walk->call.end_ps;
-    }
-    stats->path_start_ps = walk->origin_ps;
-    stats->path_end_ps = walk->now_ps;
     return result;
+}
+
+static int walk_back(struct walk *walk, struct gt_error *error)
+{
+    struct gt_stats *stats = walk->work->stats;
+    struct gt_path_run run = {
+        .context = walk,
+        .op = read_op,
+        .call = read_call,
+        .tell = tell,
+        .call_before = walk->call_before,
+        .operations = stats->summary.operations,
+        .calls = walk->calls,
+    };
+
+    if (find_ends(walk, &run, error) != 0)
+        return -1;
+    stats->path_start_ps = run.origin_ps;
+    return gt_critical_path(&run, &stats->path_end_ps, error);
 }
 
 /* Whether the run says what let things happen: a measured one does not. */
@@ -329,19 +238,19 @@ static int has_causes(struct gt_stats_work *work, struct gt_error *error)
     return result;
 }
 
-static int open_queries(struct walk *walk)
+static int open_queries(struct walk *walk, struct gt_error *error)
 {
     walk->op_query =
         gt_stats_query(walk->work,
                        "SELECT r.submit_ps, r.start_ps, r.end_ps, r.cause_call, r.cause_op, o.call_no, o.kind,"
                        " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no"
                        " WHERE r.run_id = ?1 AND r.op_no = ?3",
-                       walk->error);
+                       error);
     walk->call_query = gt_stats_query(walk->work,
                                       "SELECT r.start_ps, r.end_ps, r.blocked_ps, r.cause_op, c.kind, c.name"
                                       " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
                                       " WHERE r.run_id = ?1 AND r.call_no = ?3",
-                                      walk->error);
+                                      error);
     return walk->op_query == NULL || walk->call_query == NULL ? -1 : 0;
 }
 
@@ -362,18 +271,17 @@ static void close_walk(struct walk *walk)
 
 int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error)
 {
-    struct walk walk = { .work = work, .error = error };
+    struct walk walk = { .work = work };
     int known = has_causes(work, error), result = known < 0 ? -1 : 0;
 
     if (known == 0)
         gt_stats_note(work->stats, "critical_path", "not known: the run does not say what let each thing start");
     if (known == 1) {
         work->stats->path_file = gt_path_file_new(error);
-        if (work->stats->path_file == NULL || load_threads(&walk, error) != 0 || open_queries(&walk) != 0)
+        if (work->stats->path_file == NULL || load_threads(&walk, error) != 0 || open_queries(&walk, error) != 0 ||
+            walk_back(&walk, error) != 0)
             result = -1;
-        else if ((result = find_ends(&walk)) == 1)
-            result = walk_back(&walk);
-        if (result == 0)
+        else
             result = gt_path_file_finish(work->stats, error);
     }
     close_walk(&walk);
