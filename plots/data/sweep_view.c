@@ -10,12 +10,12 @@ static int note(void *user, const struct gt_sweep_row *row, struct gt_error *err
 
     (void)error;
     view->done++;
-    view->refused += !isfinite(row->predicted_us);
+    view->refused += row->refusal != NULL && row->refusal[0] != '\0';
     view->change_pct[row->point] = row->change_pct;
-    view->predicted_us[row->point] = row->predicted_us;
+    view->step_us[row->point] = row->step_us;
     free(view->trust[row->point]);
     view->trust[row->point] = gt_strdup(row->trust);
-    if (isfinite(row->predicted_us) && (*best == UINT64_MAX || row->predicted_us < view->predicted_us[*best]))
+    if (isfinite(row->step_us) && (*best == UINT64_MAX || row->step_us < view->step_us[*best]))
         *best = row->point;
     return 0;
 }
@@ -27,11 +27,11 @@ int gt_sweep_view_load(struct gt_sweep_view *view, struct gt_store *store, struc
         return -1;
     view->points = gt_sweep_points(&view->plan);
     view->change_pct = gt_calloc(view->points, sizeof *view->change_pct);
-    view->predicted_us = gt_calloc(view->points, sizeof *view->predicted_us);
+    view->step_us = gt_calloc(view->points, sizeof *view->step_us);
     view->trust = gt_calloc(view->points, sizeof *view->trust);
     view->best = gt_calloc(view->plan.trace_count, sizeof *view->best);
     for (uint64_t i = 0; i < view->points; i++)
-        view->change_pct[i] = view->predicted_us[i] = NAN;
+        view->change_pct[i] = view->step_us[i] = NAN;
     for (uint32_t i = 0; i < view->plan.trace_count; i++)
         view->best[i] = UINT64_MAX;
     return gt_sweep_each(store, &view->plan, note, view, error);
@@ -43,7 +43,7 @@ void gt_sweep_view_free(struct gt_sweep_view *view)
         free(view->trust[i]);
     free(view->trust);
     free(view->change_pct);
-    free(view->predicted_us);
+    free(view->step_us);
     free(view->best);
     gt_sweep_plan_free(&view->plan);
 }

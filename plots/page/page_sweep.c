@@ -55,7 +55,7 @@ static void put_best(FILE *out, const struct gt_sweep_view *view)
     static const char *const heads[] = { "Trace", "Baseline", "Best", "Change", "With", "Trust", NULL };
 
     gt_page_table_begin(out, "best", "The best of each trace",
-                        "Against the trace’s baseline: the recorded run without "
+                        "Steps of the steady state, against the recorded program’s without "
                         "what the profiler cost.",
                         heads);
     for (uint32_t i = 0; i < view->plan.trace_count && i < ROWS_MAX; i++) {
@@ -65,8 +65,8 @@ static void put_best(FILE *out, const struct gt_sweep_view *view)
         if (best == UINT64_MAX)
             continue;
         gt_page_name_cell(out, gt_sweep_view_trace(view, i), gt_sweep_view_trace(view, i));
-        gt_page_cell(out, gt_time_text(trace->baseline_us * 1e6));
-        gt_page_cell(out, gt_time_text(view->predicted_us[best] * 1e6));
+        gt_page_cell(out, gt_time_text(trace->step_us * 1e6));
+        gt_page_cell(out, gt_time_text(view->step_us[best] * 1e6));
         gt_page_cell(out, gt_signed_pct_text(view->change_pct[best]));
         fputs("<td>", out);
         put_point(out, view, best);

@@ -45,7 +45,7 @@ slow()
 	assert [(row["connections"], row["launch-cost"]) for row in grid["sweep"]] == [
 	    ("1", "2"), ("1", "9"), ("8", "2"), ("8", "9")]
 	row, answer = grid["sweep"][1], one["changes"][0]
-	for field in "predicted_us step_us change_pct trust bound_by bound_pct".split():
+	for field in "predicted_us step_us low_us high_us change_pct trust bound_by bound_pct".split():
 	    assert row[field] == answer[field], field
 	assert row["assumptions"].split("\n") == answer["assumptions"]
 	for field in "trace measured_us replay_us baseline_us step_us steps".split():
@@ -171,7 +171,7 @@ slow()
 
 @test "values may hold commas within brackets, and names that no column has" {
     sweep "$trace" --over 'kernel=f<int, 4>*2,g(a,b)*3' --over 'kernel=x*2' -o "$folder/db" -f csv > "$folder/csv"
-    grep -q 'trace,kernel,kernel#2,predicted_us' "$folder/csv"
+    grep -q 'trace,kernel,kernel#2,step_us' "$folder/csv"
     [ "$(sqlite3 "$folder/db" 'SELECT count(*) FROM sweep_value WHERE parameter_no = 0')" = 2 ]
     [ "$(sqlite3 "$folder/db" 'SELECT count(*) FROM sweep_grid WHERE refusal IS NOT NULL')" = 2 ]
 }

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "sim/changes/change.h"
 #include "traces/io/device_file.h"
 #include "validate/random/draw.h"
@@ -31,9 +33,9 @@ static struct gt_workload *read_text(const char *text)
 }
 
 /* The workload, which is freed, with graphs. */
-static struct gt_workload *capture(struct gt_workload *w, const char *argument)
+static struct gt_workload *capture_with(struct gt_workload *w, const char *argument, enum gt_unnamed_waits unnamed)
 {
-    const struct gt_whatif_host host = { 0 };
+    const struct gt_whatif_host host = { .unnamed_waits = unnamed };
     struct gt_scenario scenario;
     struct gt_device device;
     struct gt_error error = { "" };
@@ -48,6 +50,11 @@ static struct gt_workload *capture(struct gt_workload *w, const char *argument)
     scenario.workload = NULL;
     gt_scenario_free(&scenario);
     return changed;
+}
+
+static struct gt_workload *capture(struct gt_workload *w, const char *argument)
+{
+    return capture_with(w, argument, GT_UNNAMED_LAST);
 }
 
 static void expect_call(const struct gt_workload *w, gt_call_index call, enum gt_call_kind kind, uint32_t ops,
@@ -120,6 +127,44 @@ static void marked_steps_divide(void **state)
     gt_workload_free(w);
 }
 
+#define OTHER  "{\"call\":\"launch\",\"kernel\":\"ten\",\"stream\":\"t\"}\n"
+#define RECORD "{\"call\":\"event_record\",\"stream\":null,\"event\":null,\"target_unknown\":true}\n"
+#define WAIT   "{\"call\":\"event_wait\",\"stream\":null,\"event\":null,\"target_unknown\":true}\n"
+
+static void expect_afters(const struct gt_workload *w, const char *const afters[4])
+{
+    for (gt_op_index i = 0; i < 4; i++) {
+        const struct gt_op *op = &w->ops[i];
+        char text[16] = "";
+
+        for (uint32_t j = 0; j < op->afters; j++)
+            text[w->afters[op->first_after + j]] = (char)('0' + w->afters[op->first_after + j]);
+        for (uint32_t j = 0; j < 4; j++)
+            assert_int_equal(strchr(afters[i], (int)('0' + j)) != NULL, text[j] != '\0');
+    }
+}
+
+/* 0 in s, a record, a wait, 1 in t, 2 in s, a wait, 3 in s.  Each wait holds back the next launch, for what was recorded, 0;
+ * or nothing; or all, for all before it. */
+static void waits_without_names_have_three_meanings(void **state)
+{
+    static const char *const afters[][4] = {
+        [GT_UNNAMED_LAST] = { "", "0", "0", "02" },
+        [GT_UNNAMED_NONE] = { "", "", "0", "2" },
+        [GT_UNNAMED_ALL] = { "", "0", "0", "12" },
+    };
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct gt_workload *w = read_text(HEADER LAUNCH RECORD WAIT OTHER LAUNCH WAIT LAUNCH SYNC);
+
+        w = capture_with(w, "", (enum gt_unnamed_waits)i);
+        assert_int_equal(w->op_count, 4);
+        expect_afters(w, afters[i]);
+        gt_workload_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +172,7 @@ int main(void)
         cmocka_unit_test(threads_that_work_for_one_step_are_captured_together),
         cmocka_unit_test(threads_outside_of_steps_are_not),
         cmocka_unit_test(marked_steps_divide),
+        cmocka_unit_test(waits_without_names_have_three_meanings),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,16 @@ static void iterate(struct gt_workload *w, bool cold)
     call(w, GT_CALL_DEVICE_SYNC, 5, 2);
 }
 
+static struct gt_device device;
+
+static int load_device(void **state)
+{
+    struct gt_error error;
+
+    (void)state;
+    return gt_device_load("toy", &device, &error);
+}
+
 static void a_cold_iteration_is_set_aside(void **state)
 {
     struct gt_workload *w = begin();
@@ -86,7 +96,7 @@ static void a_cold_iteration_is_set_aside(void **state)
     iterate(w, false);
     iterate(w, false);
     assert_int_equal(gt_steps_find(w).count, 3);
-    gt_steady_find(&steady, w, gt_device_default(), true);
+    gt_steady_find(&steady, w, &device, true);
     assert_int_equal(steady.regular, 2);
     assert_int_equal(steady.irregular, 1);
     assert_false(steady.recorded[0].regular);
@@ -116,7 +126,7 @@ static void one_cold_iteration_is_estimated(void **state)
         launch(w, name, i == 4 ? 90000 : 5);
     }
     call(w, GT_CALL_DEVICE_SYNC, 5, 2);
-    gt_steady_find(&steady, w, gt_device_default(), true);
+    gt_steady_find(&steady, w, &device, true);
     assert_true(steady.single);
     assert_true(steady.cold);
     assert_int_equal(steady.steps, 8);
@@ -125,9 +135,61 @@ static void one_cold_iteration_is_estimated(void **state)
     /* Nine launches of 5 us, 5 us apart but for one of 5 times that, and the wait of 7. */
     assert_true(host_ps < 130 * (gt_time_ps)US);
     gt_steady_free(&steady);
-    gt_steady_find(&steady, w, gt_device_default(), false); /* a typed run is no loop */
+    gt_steady_find(&steady, w, &device, false); /* a typed run is no loop */
     assert_null(steady.workload);
     gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
+/* Of a framework's operators it is known what a warm host takes: where all are cold, no call of the step tells. */
+static void operators_limit_a_cold_iteration(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steady steady;
+    gt_time_ps host_ps = 0;
+
+    (void)state;
+    call(w, GT_CALL_ALLOC, 0, 500000)->buffer = GT_NONE;
+    for (int i = 0; i < 9; i++) {
+        char name[] = "kernel0";
+        gt_range_index range = gt_workload_add_range(w);
+
+        name[6] = (char)('0' + i);
+        launch(w, name, 7000);
+        w->ranges[range].kind = GT_RANGE_OPERATOR;
+        w->ranges[range].name = gt_name(w, "aten::relu", 10);
+        w->ranges[range].first_call = w->call_count - 1;
+        w->ranges[range].behind_call = w->call_count;
+        w->ranges[range].parent = GT_NONE;
+    }
+    gt_steady_find(&steady, w, &device, true);
+    assert_true(steady.cold);
+    for (gt_call_index i = 0; i < steady.workload->call_count / 8; i++)
+        host_ps += steady.workload->calls[i].before_ps + steady.workload->calls[i].duration_ps;
+    /* Nine launches of 5 us at most, each behind 2.2 us and 1 us for either end of an operator. */
+    assert_true(host_ps < 9 * 10 * (gt_time_ps)US);
+    assert_true(host_ps > 9 * 3 * (gt_time_ps)US);
+    gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
+/* Three rows and a wait, twice: two steps of three rows, not six of one. */
+static void a_wait_ends_a_step_of_several_rows(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steps steps;
+
+    (void)state;
+    for (int step = 0; step < 2; step++) {
+        for (int row = 0; row < 3; row++) {
+            launch(w, "gemm", 5);
+            launch(w, "norm", 5);
+        }
+        call(w, GT_CALL_DEVICE_SYNC, 5, 2);
+    }
+    steps = gt_steps_find(w);
+    assert_int_equal(steps.count, 2);
+    assert_int_equal(steps.rows, 3);
     gt_workload_free(w);
 }
 
@@ -146,7 +208,7 @@ static void time_for_data_is_not_compared(void **state)
         w->calls[first].before_ps += w->calls[first].kept_ps;
     }
     assert_int_equal(gt_steps_find(w).count, 4);
-    gt_steady_find(&steady, w, gt_device_default(), true);
+    gt_steady_find(&steady, w, &device, true);
     assert_int_equal(steady.regular, 4);
     gt_steady_free(&steady);
     gt_workload_free(w);
@@ -157,9 +219,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cold_iteration_is_set_aside),
         cmocka_unit_test(one_cold_iteration_is_estimated),
+        cmocka_unit_test(operators_limit_a_cold_iteration),
+        cmocka_unit_test(a_wait_ends_a_step_of_several_rows),
         cmocka_unit_test(time_for_data_is_not_compared),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, load_device, NULL);
 }

@@ -20,8 +20,10 @@ CREATE TABLE sweep (
     point INTEGER PRIMARY KEY,
     trace_no INTEGER NOT NULL REFERENCES sweep_trace,
     change TEXT NOT NULL,          -- as `gridtide whatif` names it: "streams=4 + connections=1"
-    predicted_us REAL, step_us REAL,
-    change_pct REAL,               -- against the trace's baseline_us: below 0 it is faster
+    predicted_us REAL,             -- the whole run
+    step_us REAL,                  -- a step of the steady state; NULL: not known
+    low_us REAL, high_us REAL,     -- 9 of 10 real steps are expected between
+    change_pct REAL,               -- against the trace's step_us: below 0 it is faster
     trust TEXT,                    -- high, medium, low
     assumptions TEXT,              -- a line each
     bound_by TEXT, bound_pct REAL, -- what has the largest part of the critical path, and that part

@@ -96,7 +96,7 @@ static int make_view(struct gt_store *store, const struct gt_sweep_plan *plan, s
                 i, (unsigned long long)stride, plan->parameters[i].count, name);
         sqlite3_free(name);
     }
-    fputs(", predicted_us, s.step_us, change_pct, trust, assumptions, bound_by, bound_pct, refusal"
+    fputs(", predicted_us, s.step_us, low_us, high_us, change_pct, trust, assumptions, bound_by, bound_pct, refusal"
           " FROM sweep s JOIN sweep_trace t USING (trace_no)",
           sql);
     fclose(sql);

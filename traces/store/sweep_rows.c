@@ -50,8 +50,8 @@ int gt_sweep_put_trace(struct gt_store *store, uint32_t number, const struct gt_
 int gt_sweep_put(struct gt_store *store, uint32_t trace, const struct gt_sweep_row *row, struct gt_error *error)
 {
     static const char sql[] =
-        "INSERT OR REPLACE INTO sweep (point, trace_no, change, predicted_us, step_us, change_pct,"
-        " trust, assumptions, bound_by, bound_pct, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        "INSERT OR REPLACE INTO sweep (point, trace_no, change, predicted_us, step_us, low_us, high_us, change_pct,"
+        " trust, assumptions, bound_by, bound_pct, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     sqlite3_stmt *insert = gt_store_prepare(store, sql, error);
     int result;
 
@@ -62,12 +62,14 @@ int gt_sweep_put(struct gt_store *store, uint32_t trace, const struct gt_sweep_r
     sqlite3_bind_text(insert, 3, row->change, -1, SQLITE_STATIC);
     bind_real(insert, 4, row->predicted_us);
     bind_real(insert, 5, row->step_us);
-    bind_real(insert, 6, row->change_pct);
-    gt_store_bind_text(insert, 7, row->trust);
-    gt_store_bind_text(insert, 8, row->assumptions);
-    gt_store_bind_text(insert, 9, row->bound_by);
-    bind_real(insert, 10, row->bound_pct);
-    gt_store_bind_text(insert, 11, row->refusal);
+    bind_real(insert, 6, row->low_us);
+    bind_real(insert, 7, row->high_us);
+    bind_real(insert, 8, row->change_pct);
+    gt_store_bind_text(insert, 9, row->trust);
+    gt_store_bind_text(insert, 10, row->assumptions);
+    gt_store_bind_text(insert, 11, row->bound_by);
+    bind_real(insert, 12, row->bound_pct);
+    gt_store_bind_text(insert, 13, row->refusal);
     result = gt_store_step(store, insert, error);
     sqlite3_finalize(insert);
     return result;
@@ -80,12 +82,14 @@ static int give(struct gt_query *query, const struct gt_sweep_plan *plan, gt_swe
         .change = gt_query_string(query, 1),
         .predicted_us = gt_query_real(query, 2),
         .step_us = gt_query_real(query, 3),
-        .change_pct = gt_query_real(query, 4),
-        .trust = gt_query_string(query, 5),
-        .assumptions = gt_query_string(query, 6),
-        .bound_by = gt_query_string(query, 7),
-        .bound_pct = gt_query_real(query, 8),
-        .refusal = gt_query_string(query, 9),
+        .low_us = gt_query_real(query, 4),
+        .high_us = gt_query_real(query, 5),
+        .change_pct = gt_query_real(query, 6),
+        .trust = gt_query_string(query, 7),
+        .assumptions = gt_query_string(query, 8),
+        .bound_by = gt_query_string(query, 9),
+        .bound_pct = gt_query_real(query, 10),
+        .refusal = gt_query_string(query, 11),
     };
 
     if (gt_query_number(query, 0, gt_sweep_points(plan) - 1, "point", &row.point, error) != 0)
@@ -96,8 +100,8 @@ static int give(struct gt_query *query, const struct gt_sweep_plan *plan, gt_swe
 int gt_sweep_each(struct gt_store *store, const struct gt_sweep_plan *plan, gt_sweep_fn *each, void *user,
                   struct gt_error *error)
 {
-    static const char sql[] = "SELECT point, change, predicted_us, step_us, change_pct, trust, assumptions, bound_by,"
-                              " bound_pct, refusal FROM main.sweep ORDER BY point";
+    static const char sql[] = "SELECT point, change, predicted_us, step_us, low_us, high_us, change_pct, trust,"
+                              " assumptions, bound_by, bound_pct, refusal FROM main.sweep ORDER BY point";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
     int more = -1;
 

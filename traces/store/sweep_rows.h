@@ -25,7 +25,7 @@ struct gt_sweep_plan {
 struct gt_sweep_row {
     uint64_t point;
     const char *change;
-    double predicted_us, step_us, change_pct, bound_pct;
+    double predicted_us, step_us, low_us, high_us, change_pct, bound_pct;
     const char *trust, *assumptions, *bound_by, *refusal;
 };
 

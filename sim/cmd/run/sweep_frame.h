@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { GT_FRAME_FIELDS = 12 };
+enum { GT_FRAME_FIELDS = 14 };
 
 /* The first field of a frame, and what follows it. */
 #define GT_FRAME_TRACE "trace" /* number, name, device, measured_us, replay_us, baseline_us, step_us, steps */
 #define GT_FRAME_POINT \
-    "point" /* point, change, predicted_us, step_us, change_pct, trust, assumptions, bound_by, bound_pct, refusal */
+    "point" /* point, change, predicted_us, step_us, low_us, high_us, change_pct, trust, assumptions, bound_by, bound_pct, refusal */
 #define GT_FRAME_FAILED "failed" /* number, why the trace cannot be asked about */
 
 struct gt_frame {

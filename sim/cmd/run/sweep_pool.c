@@ -212,12 +212,14 @@ static int take_point(struct pool *pool, const char *const *fields, struct gt_er
         .change = fields[2],
         .predicted_us = strtod(fields[3], NULL),
         .step_us = strtod(fields[4], NULL),
-        .change_pct = strtod(fields[5], NULL),
-        .trust = fields[6],
-        .assumptions = fields[7],
-        .bound_by = fields[8],
-        .bound_pct = strtod(fields[9], NULL),
-        .refusal = fields[10],
+        .low_us = strtod(fields[5], NULL),
+        .high_us = strtod(fields[6], NULL),
+        .change_pct = strtod(fields[7], NULL),
+        .trust = fields[8],
+        .assumptions = fields[9],
+        .bound_by = fields[10],
+        .bound_pct = strtod(fields[11], NULL),
+        .refusal = fields[12],
     };
 
     return gt_sweep_keep(pool->sweep, &row, error);

@@ -8,9 +8,10 @@
 
 /* What stands behind the parameters. */
 static const struct gt_column results[] = {
-    { "predicted_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },   { "change_pct", GT_COLUMN_NUMBER },
-    { "trust", GT_COLUMN_TEXT },          { "bound_by", GT_COLUMN_TEXT },    { "bound_pct", GT_COLUMN_NUMBER },
-    { "refusal", GT_COLUMN_WIDE },        { "assumptions", GT_COLUMN_WIDE },
+    { "step_us", GT_COLUMN_NUMBER },    { "low_us", GT_COLUMN_NUMBER },       { "high_us", GT_COLUMN_NUMBER },
+    { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },          { "bound_by", GT_COLUMN_TEXT },
+    { "bound_pct", GT_COLUMN_NUMBER },  { "predicted_us", GT_COLUMN_NUMBER }, { "refusal", GT_COLUMN_WIDE },
+    { "assumptions", GT_COLUMN_WIDE },
 };
 enum { RESULTS = sizeof results / sizeof results[0] };
 
@@ -20,7 +21,7 @@ struct grid {
     struct gt_table *table;
     bool assumptions; /* for programs */
     struct best {     /* by trace: */
-        double us;    /* the least predicted_us, NAN of none, */
+        double us;    /* the least step_us, */
         char *change; /* and its change */
         double change_pct;
     } * best;
@@ -56,10 +57,10 @@ static struct gt_table *traces_table(const struct gt_sweep_plan *plan)
 
 static void note_best(struct best *best, const struct gt_sweep_row *row)
 {
-    if (!isfinite(row->predicted_us) || (best->change != NULL && row->predicted_us >= best->us))
+    if (!isfinite(row->step_us) || (best->change != NULL && row->step_us >= best->us))
         return;
     free(best->change);
-    *best = (struct best){ row->predicted_us, gt_clean_name(row->change), row->change_pct };
+    *best = (struct best){ row->step_us, gt_clean_name(row->change), row->change_pct };
 }
 
 static int add_row(void *user, const struct gt_sweep_row *row, struct gt_error *error)
@@ -72,12 +73,14 @@ static int add_row(void *user, const struct gt_sweep_row *row, struct gt_error *
     gt_table_text(grid->table, trace_name(&plan->traces[trace]));
     for (uint32_t i = 0; i < plan->parameter_count; i++)
         gt_table_text(grid->table, plan->parameters[i].values[gt_sweep_value(plan, row->point, i)]);
-    gt_table_real(grid->table, row->predicted_us, 1);
     gt_table_real(grid->table, row->step_us, 1);
+    gt_table_real(grid->table, row->low_us, 1);
+    gt_table_real(grid->table, row->high_us, 1);
     gt_table_real(grid->table, row->change_pct, 1);
     gt_table_text(grid->table, row->trust);
     gt_table_text(grid->table, row->bound_by);
     gt_table_real(grid->table, row->bound_pct, 0);
+    gt_table_real(grid->table, row->predicted_us, 1);
     gt_table_text(grid->table, row->refusal);
     if (grid->assumptions)
         gt_table_text(grid->table, row->assumptions);
@@ -92,7 +95,7 @@ static void print_best(const struct grid *grid)
         char *name = gt_clean_name(trace_name(&grid->plan->traces[i]));
 
         if (best->change != NULL)
-            printf("%sbest of %s: %s, %.1f us (%+.1f%%)\n", i == 0 ? "\n" : "", name,
+            printf("%sbest of %s: %s, %.1f us a step (%+.1f%%)\n", i == 0 ? "\n" : "", name,
                    best->change[0] != '\0' ? best->change : "nothing changed", best->us, best->change_pct);
         free(name);
     }

@@ -113,6 +113,8 @@ static void say_answer(uint64_t point, const struct gt_answer *answer, const cha
     gt_frame_text(&frame, answer->change);
     gt_frame_real(&frame, answered ? answer->predicted_us : NAN);
     gt_frame_real(&frame, answered ? answer->step_us : NAN);
+    gt_frame_real(&frame, answered ? answer->low_us : NAN);
+    gt_frame_real(&frame, answered ? answer->high_us : NAN);
     gt_frame_real(&frame, answered ? answer->change_pct : NAN);
     gt_frame_text(&frame, answered ? gt_scenario_trust_text(&answer->scenario) : "");
     gt_frame_text(&frame, answered ? assumptions : "");
