@@ -7,10 +7,10 @@
 struct gt_sweep_view {
     struct gt_sweep_plan plan;
     uint64_t points, done, refused;
-    double *change_pct;   /* by point; NAN: not done, or refused */
-    double *step_us; /* likewise */
-    char **trust;         /* likewise; NULL */
-    uint64_t *best;       /* by trace: its point with the least time; UINT64_MAX where it has none */
+    double *change_pct; /* by point; NAN: not done, or refused */
+    double *step_us;    /* likewise */
+    char **trust;       /* likewise; NULL */
+    uint64_t *best;     /* by trace: its point with the least time; UINT64_MAX where it has none */
 };
 
 /* Returns 0 or -1; gt_sweep_view_free() in either case. */

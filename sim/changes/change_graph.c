@@ -98,11 +98,12 @@ static void tell(struct gt_scenario *scenario, const struct gt_graph_counts *cou
             "only, and is not done when a graph is launched: %.1f us in all",
             (double)counts->own_work_ps / 1e6);
     if (counts->unknown_waits > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "%u waits for events that the trace does not name are taken to be for the event recorded last, behind the "
-            "launch before it; the interval includes the result without them, and with each of them for all work before it",
-            counts->unknown_waits);
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "%u waits for events that the trace does not name are taken to be for the event recorded "
+                           "last, behind the "
+                           "launch before it; the interval includes the result without them, and with each of them "
+                           "for all work before it",
+                           counts->unknown_waits);
     scenario->waits_unnamed |= counts->unknown_waits > 0;
     if (counts->lost_edges > 0)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
@@ -135,7 +136,8 @@ static int capture_all(struct gt_scenario *scenario, const struct gt_captures *c
             scenario, GT_TRUST_HIGH,
             "what is in the legacy default stream is captured in another one, since capture refuses that "
             "stream");
-    gt_scenario_replace(scenario, gt_write_graphs(scenario->workload, captures, scenario->host->unnamed_waits, &counts));
+    gt_scenario_replace(scenario,
+                        gt_write_graphs(scenario->workload, captures, scenario->host->unnamed_waits, &counts));
     tell(scenario, &counts);
     return 0;
 }

@@ -29,11 +29,11 @@ struct writing {
     struct frontier barrier;   /* what every stream waits for from the last unnamed wait on, */
     uint32_t barrier_count;    /* and how many such waits there were, */
     uint32_t *passed_barriers; /* by stream: so many of them by its latest node */
-    gt_stream_index *joined; /* by stream: where the graph with its latest work was launched; GT_NONE: in itself */
-    bool *worked;            /* by stream: has it had work of its own since? */
-    gt_event_index *forks;   /* by stream: the event that orders it before or behind graphs; GT_NONE: none yet */
-    gt_time_ps *spare_ps;    /* by thread: of its work behind its last graph so much was there to launch */
-    uint64_t *hashes;        /* of graphs */
+    gt_stream_index *joined;   /* by stream: where the graph with its latest work was launched; GT_NONE: in itself */
+    bool *worked;              /* by stream: has it had work of its own since? */
+    gt_event_index *forks;     /* by stream: the event that orders it before or behind graphs; GT_NONE: none yet */
+    gt_time_ps *spare_ps;      /* by thread: of its work behind its last graph so much was there to launch */
+    uint64_t *hashes;          /* of graphs */
 };
 
 static void add_to(struct frontier *frontier, gt_op_index op)

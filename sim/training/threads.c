@@ -111,7 +111,8 @@ static bool works_for(const struct turns *turns)
     return turns->apart && turns->own >= LEAST_TURNS && turns->mains >= LEAST_TURNS &&
            turns->own_calls >= LEAST_CALLS * turns->own &&
            turns->calls - turns->own_calls >= LEAST_CALLS * turns->mains &&
-           gt_median(turns->between_ps, turns->own + turns->mains) * (turns->own + turns->mains) < (double)turns->own_ps;
+           gt_median(turns->between_ps, turns->own + turns->mains) * (turns->own + turns->mains) <
+               (double)turns->own_ps;
 }
 
 void gt_threads_join_alternating(const struct gt_workload *w, gt_thread_index main, bool *joined)

@@ -30,8 +30,7 @@ static enum gt_bound bound_of(const struct bounding *bounding, const struct gt_s
     case GT_STRETCH_GAP: return GT_BOUND_BY_GPU;
     case GT_STRETCH_LAUNCH:
     case GT_STRETCH_RETURN: return GT_BOUND_BY_LAUNCH;
-    case GT_STRETCH_CALL:
-        return bounding->w->calls[stretch->call].ops > 0 ? GT_BOUND_BY_LAUNCH : GT_BOUND_BY_HOST;
+    case GT_STRETCH_CALL: return bounding->w->calls[stretch->call].ops > 0 ? GT_BOUND_BY_LAUNCH : GT_BOUND_BY_HOST;
     default: return GT_BOUND_BY_HOST;
     }
 }

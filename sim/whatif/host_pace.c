@@ -5,8 +5,8 @@
 /* Real times of steps without a profiler against what was predicted, 5th and 95th percentile: 72 recordings of 18 programs by as many
  * protocols on an H100 (traces/record/protocols.py, set a, seed 26), and 79 answers where the GPU sets the pace. */
 static const struct gt_paces by_means = { 0.76, 1.27 };
-static const struct gt_paces measured = { 0.85, 1.15 };   /* where `gridtide record` measured what recording cost */
-static const struct gt_paces single = { 0.5, 1.15 };      /* one step, with what the profiler does first in it */
+static const struct gt_paces measured = { 0.85, 1.15 };  /* where `gridtide record` measured what recording cost */
+static const struct gt_paces single = { 0.5, 1.15 };     /* one step, with what the profiler does first in it */
 static const struct gt_paces single_cold = { 0.6, 1.9 }; /* with start-up, which an estimate replaces */
 static const double model_varies = 0.08;
 

@@ -217,10 +217,8 @@ static void time_for_data_is_not_compared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cold_iteration_is_set_aside),
-        cmocka_unit_test(one_cold_iteration_is_estimated),
-        cmocka_unit_test(operators_limit_a_cold_iteration),
-        cmocka_unit_test(a_wait_ends_a_step_of_several_rows),
+        cmocka_unit_test(a_cold_iteration_is_set_aside),    cmocka_unit_test(one_cold_iteration_is_estimated),
+        cmocka_unit_test(operators_limit_a_cold_iteration), cmocka_unit_test(a_wait_ends_a_step_of_several_rows),
         cmocka_unit_test(time_for_data_is_not_compared),
     };
 

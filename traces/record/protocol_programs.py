@@ -417,7 +417,100 @@ def set_c(rng):
     return table
 
 
-SETS = {"a": set_a, "b": set_b, "c": set_c}
+class Unet(nn.Module):
+    """Two levels, with the way across."""
+
+    def __init__(self, channels):
+        super().__init__()
+        def twice(a, b):
+            return nn.Sequential(nn.Conv2d(a, b, 3, padding=1), nn.GroupNorm(4, b), nn.SiLU(), nn.Conv2d(b, b, 3, padding=1),
+                                 nn.GroupNorm(4, b), nn.SiLU())
+        self.first, self.second, self.deep = twice(4, channels), twice(channels, 2 * channels), twice(2 * channels, 4 * channels)
+        self.back, self.last = twice(6 * channels, 2 * channels), twice(3 * channels, channels)
+        self.out = nn.Conv2d(channels, 4, 1)
+
+    def forward(self, x):
+        a = self.first(x)
+        b = self.second(functional.avg_pool2d(a, 2))
+        c = self.deep(functional.avg_pool2d(b, 2))
+        b = self.back(torch.cat([functional.interpolate(c, scale_factor=2.0), b], 1))
+        return self.out(self.last(torch.cat([functional.interpolate(b, scale_factor=2.0), a], 1)))
+
+
+def diffusion(channels, size, rounds):
+    """Steps of a sampler, as many rounds of one network."""
+    def build():
+        net, data = Unet(channels).cuda().half().eval(), torch.randn(1, 4, size, size, device="cuda").half()
+
+        def run():
+            x = data
+            for i in range(rounds):
+                x = x - 0.1 * net(x) + 0.01 * i
+            return x
+        return run
+    return build
+
+
+def experts(tokens, width, count):
+    """A layer of experts, each asked for its own part of the tokens, without routing."""
+    def build():
+        gate = nn.Linear(width, count).cuda().half()
+        both = [nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)).cuda().half()
+                for _ in range(count)]
+        data = torch.randn(tokens, width, device="cuda").half()
+
+        def run():
+            weights = gate(data).softmax(-1)
+            parts = [one(part) for one, part in zip(both, data.chunk(count))]
+            return torch.cat(parts) * weights.amax(-1, keepdim=True)
+        return run
+    return build
+
+
+def automaton(size, rounds):
+    def build():
+        kernel = torch.ones(1, 1, 3, 3, device="cuda")
+        first = (torch.rand(1, 1, size, size, device="cuda") > 0.6).float()
+
+        def run():
+            x = first
+            for _ in range(rounds):
+                n = functional.conv2d(x, kernel, padding=1) - x
+                x = ((n == 3) | ((n == 2) & (x > 0))).float()
+            return x
+        return run
+    return build
+
+
+def set_d(rng):
+    pick = rng.choice
+    table = {
+        "repvgg": eager_graph(image_model("repvgg_a0", pick([1, 8, 32]))),
+        "resmlp": eager_graph(image_model("resmlp_12_224", pick([1, 4, 16])), item=True),
+        "pit": eager_graph(image_model("pit_ti_224", pick([2, 16]))),
+        "gptneox": eager_graph(language_model("GPTNeoX", pick([1, 4]), pick([40, 112]), hidden_size=512, intermediate_size=2048,
+                                              num_hidden_layers=pick([4, 6]), num_attention_heads=8, vocab_size=4000)),
+        "electra": eager_graph(language_model("Electra", pick([2, 8]), pick([64, 128]), num_hidden_layers=6), item=True),
+        "diffusion": eager_graph(diffusion(pick([16, 32]), pick([32, 64]), pick([3, 5]))),
+        "experts": eager_graph(experts(pick([512, 4096]), pick([256, 512]), pick([6, 8]))),
+        "automaton": eager_graph(automaton(pick([512, 2048]), pick([12, 24]))),
+        "unet-step": eager_graph(train(lambda: Unet(pick([8, 16])), (pick([2, 8]), 4, 64, 64),
+                                       lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9)), gradients=True),
+        "lstm": eager_graph(lambda: (lambda net, data: lambda: net(data)[0])(
+            nn.LSTM(192, 320, num_layers=2, bidirectional=True).cuda(), torch.randn(pick([16, 40]), pick([8, 32]), 192, device="cuda"))),
+        "feed-unet": feed(lambda: Unet(16), (pick([8, 24]), 4, 192, 192), False),
+        "feed-tall": feed(perceptron([3000, 2000, 500]), (pick([1024, 3000]), 3000), True),
+        "feed-repvgg": feed(lambda: timm.create_model("repvgg_a0", pretrained=False), (pick([4, 12]), 3, 224, 224), False),
+        "feed-bottle-pinned": feed(perceptron([3072, 1024, 256, 1024, 3072]), (pick([1024, 4096]), 3072), False, "pinned"),
+        "read-pit": read_back(image_model("pit_ti_224", 4), numbers=1),
+        "read-unet": read_back(train(lambda: Unet(8), (4, 4, 64, 64), lambda p: torch.optim.Adam(p, lr=1e-4)), gradients=True),
+    }
+    for count in (8, 1, 4):
+        table["tracks-%d" % count] = many_streams(8, 5, 512, 2048, count)
+    return table
+
+
+SETS = {"a": set_a, "b": set_b, "c": set_c, "d": set_d}
 
 
 def programs(which, seed):

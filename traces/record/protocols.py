@@ -3,7 +3,8 @@
     python3 protocols.py OUTPUT-FOLDER SET SEED SECONDS [PROTOCOLS-PER-PROGRAM]
 
 SET names a list of programs (protocol_programs.py); SEED draws their sizes and the protocols: how many iterations, with or
-without warm-up, marks, a synchronisation after each, shapes, Python's stack, memory, synchronisation events, operators.
+without warm-up, marks, a synchronisation after each (of the device, a stream or an event), shapes, Python's stack, memory,
+synchronisation events, operators; marked by prof.step(), also behind steps of the profiler's own warm-up.
 Each program is timed in a process of its own and recorded in another, so that a recording without warm-up is a cold one.
 results.jsonl has a line a timed form and a line a recording; traces are Kineto's own files, compressed by gzip.
 """
@@ -39,7 +40,19 @@ def draw_protocol(rng, index):
     return {"iterations": rng.choice([1, 2, 3, 5, 10, 20]), "warm": rng.choice([0, 0, 1, 3]),
             "marks": rng.choice(["none", "none", "step", "range"]), "sync": rng.choice(["each", "end", "none"]),
             "shapes": rng.random() < 0.3, "stack": rng.random() < 0.2, "memory": rng.random() < 0.15,
-            "events": rng.random() < 0.5, "cpu": rng.random() < 0.85}
+            "events": rng.random() < 0.5, "cpu": rng.random() < 0.85,
+            "wait_for": rng.choice(["device", "device", "stream", "event"]), "profiler_warmup": rng.choice([0, 0, 1, 2])}
+
+
+def wait_for(what):
+    if what == "stream":
+        torch.cuda.current_stream().synchronize()
+    elif what == "event":
+        event = torch.cuda.Event()
+        event.record()
+        event.synchronize()
+    else:
+        torch.cuda.synchronize()
 
 
 def iterate(form, count, sync):
@@ -89,18 +102,19 @@ def time_program(make, path):
 
 
 def run_iterations(form, protocol, prof):
+    count = protocol["iterations"] + (protocol.get("profiler_warmup", 0) if protocol["marks"] == "step" else 0)
     if form.start:
-        form.start(protocol["iterations"])
-    for i in range(protocol["iterations"]):
+        form.start(count)
+    for _ in range(count):
         if protocol["marks"] == "range":
             with record_function("iteration"):
                 form.step()
                 if protocol["sync"] == "each":
-                    torch.cuda.synchronize()
+                    wait_for(protocol.get("wait_for"))
         else:
             form.step()
             if protocol["sync"] == "each":
-                torch.cuda.synchronize()
+                wait_for(protocol.get("wait_for"))
         if protocol["marks"] == "step":
             prof.step()
 
@@ -113,7 +127,9 @@ def record_program(make, protocol, path):
     activities = [ProfilerActivity.CUDA] + ([ProfilerActivity.CPU] if protocol["cpu"] else [])
     if protocol["warm"]:
         iterate(form, protocol["warm"], True)
-    steps = schedule(wait=0, warmup=0, active=protocol["iterations"], repeat=1) if protocol["marks"] == "step" else None
+    steps = None
+    if protocol["marks"] == "step":
+        steps = schedule(wait=0, warmup=protocol.get("profiler_warmup", 0), active=protocol["iterations"], repeat=1)
     with profile(activities=activities, record_shapes=protocol["shapes"], with_stack=protocol["stack"],
                  profile_memory=protocol["memory"], experimental_config=config, schedule=steps) as prof:
         start = now_us()
