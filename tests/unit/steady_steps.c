@@ -10,6 +10,7 @@
 
 #include "sim/baseline/steady.h"
 #include "sim/baseline/steps.h"
+#include "traces/io/device_file.h"
 
 enum { US = 1000000 };
 
