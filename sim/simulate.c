@@ -256,6 +256,15 @@ struct replaying {
     bool made;
 };
 
+static void make_replay(struct replaying *replaying, const struct gt_device *device, const struct gt_learned *learned)
+{
+    const struct gt_machine *setting = replaying->setting;
+
+    gt_replay_make(&replaying->replay, setting->workload, setting->recorded, device, learned);
+    if (setting->options->calibrated_gaps)
+        gt_replay_forget_gaps(&replaying->replay, setting->recorded, device);
+}
+
 /* The recorded run again, on the device it was recorded on. */
 static int replay(void *user, const struct gt_isolated *isolated, bool at_recorded, const struct gt_probe *probe,
                   struct gt_error *error)
@@ -266,7 +275,7 @@ static int replay(void *user, const struct gt_isolated *isolated, bool at_record
     struct gt_summary summary;
 
     if (!replaying->made)
-        gt_replay_make(&replaying->replay, machine.workload, machine.recorded, machine.recorded, NULL);
+        make_replay(replaying, machine.recorded, NULL);
     replaying->made = true;
     options.serialize = false;
     options.program_cost = false;
@@ -286,7 +295,7 @@ static void make_anew(struct replaying *replaying, const struct gt_device *devic
     const struct gt_machine *setting = replaying->setting;
     struct gt_replay recorded = replaying->replay;
 
-    gt_replay_make(&replaying->replay, setting->workload, setting->recorded, device, setting->options->learned);
+    make_replay(replaying, device, setting->options->learned);
     gt_replay_give_up_as(&replaying->replay, &recorded, setting->workload);
     gt_replay_free(&recorded);
 }
@@ -309,7 +318,7 @@ static void learn(const struct gt_workload *workload, const struct gt_device *re
 
     isolate(isolated, workload, replay, &replaying);
     if (!replaying.made)
-        gt_replay_make(&replaying.replay, workload, recorded, recorded, NULL);
+        make_replay(&replaying, recorded, NULL);
     *learned = replaying.replay;
 }
 

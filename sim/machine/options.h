@@ -22,6 +22,8 @@ struct gt_options {
      * differs between the two is the what-if: durations are inverted on this one and played on the
      * other, recorded calls and gaps are changed by the difference. */
     const struct gt_device *recorded_on;
+    /* The GPU's gaps and latencies are the device file's, whatever measured times show. */
+    bool calibrated_gaps;
     /* The same calls and operations with the times of one measured run: what the host did by itself then it does
      * again (work between calls, calls' own time, the return of a wait after what it waited for), and only the
      * GPU's part is simulated.  NULL: calls take what the workload or the device says. */

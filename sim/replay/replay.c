@@ -209,6 +209,39 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     free(by_end);
 }
 
+static struct gt_learned nothing_learned(void)
+{
+    struct gt_learned nothing = {
+        .graph_latency_ps = GT_NOT_LEARNED,
+        .copy_gap_ps = GT_NOT_LEARNED,
+        .sync_return_ps = GT_NOT_LEARNED,
+    };
+
+    for (int before = 0; before < GT_OP_KINDS; before++) {
+        nothing.latency_ps[before] = GT_NOT_LEARNED;
+        for (int after = 0; after < GT_OP_KINDS; after++)
+            nothing.gap_ps[before][after] = nothing.graph_gap_ps[before][after] =
+                nothing.event_gap_ps[before][after] = GT_NOT_LEARNED;
+    }
+    return nothing;
+}
+
+void gt_replay_forget_gaps(struct gt_replay *replay, const struct gt_device *recorded, const struct gt_device *device)
+{
+    struct gt_recorded_graphs *graphs = &replay->recorded_graphs;
+
+    replay->learned = nothing_learned();
+    conclude(replay, recorded, device);
+    conclude_waits(replay, recorded, device);
+    free(replay->own_starts);
+    replay->own_starts = NULL;
+    free(graphs->gap_ps);
+    free(graphs->behind_ps);
+    free(graphs->queued);
+    graphs->gap_ps = graphs->behind_ps = NULL;
+    graphs->queued = NULL;
+}
+
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host)
 {
     uint32_t measured, *by_end = gt_replay_sort_by_end(host, &measured);

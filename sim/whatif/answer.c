@@ -74,10 +74,13 @@ static int play_step(const struct gt_whatif *whatif, const struct gt_scenario *s
     return result;
 }
 
-static void widen(struct gt_answer *answer, double us)
+/* By an extreme, which the model is no better at. */
+static void widen(const struct asking *asking, struct gt_answer *answer, double us)
 {
-    answer->low_us = fmin(answer->low_us, us);
-    answer->high_us = fmax(answer->high_us, us);
+    double varies = gt_model_varies(&asking->whatif->facts);
+
+    answer->low_us = fmin(answer->low_us, (1 - varies) * us);
+    answer->high_us = fmax(answer->high_us, (1 + varies) * us);
 }
 
 /* A host that is faster or slower than what is left of its recorded time, and the model's own error, which has nothing to do with
@@ -111,7 +114,7 @@ static void vary_inferred(const struct asking *asking, const struct gt_scenario 
         loose.workload->ops[i].inferred_afters = 0;
     }
     if (play_step(asking->whatif, &loose, 1, &us, &refused) == 0)
-        widen(answer, us);
+        widen(asking, answer, us);
     gt_workload_free(loose.workload);
 }
 
@@ -125,7 +128,7 @@ static void vary_scenario(const struct asking *asking, const struct gt_whatif_ho
 
     if (begin_changed(asking, stepping(asking->whatif, &steps), host, &scenario, &refused) == 0 &&
         play_step(asking->whatif, &scenario, 1, &us, &refused) == 0)
-        widen(answer, us);
+        widen(asking, answer, us);
     gt_scenario_free(&scenario);
 }
 

@@ -7,7 +7,9 @@ FOLDER holds results.jsonl and the recordings that traces/record/protocols.py le
 that leads from the recorded form to another one. Real times are those without a profiler: with a synchronisation after
 each iteration where the recording has one, in groups without where it has none.
   -v          a line a question: trace change real-base predicted-base real predicted error% low high trust
-then lines of name, value: errors of predicted step times in %, signs of gains over 3 %, answers within their interval.
+then lines of name, value: errors of predicted step times in %, and of the change (predicted over predicted base, against real over
+real base); signs of gains over 3 % that are more than noise (the middle halves of both forms' times do not meet); answers within
+their interval; how far the base's real time is from that of the process that was recorded, without a profiler, behind it.
 """
 import argparse
 import csv
@@ -76,9 +78,10 @@ def ask(gridtide, path, change):
 
 def judge(options, question):
     trace, path, change, base, changed = question
-    kind = "synced_us" if trace["protocol"]["sync"] == "each" else "steady_us"
-    row = {"trace": trace["trace"], "change": change, "real_base": base[kind], "real": changed[kind],
-           "own": trace["own_" + kind]}
+    kind = "synced" if trace["protocol"]["sync"] == "each" else "steady"
+    row = {"trace": trace["trace"], "change": change, "real_base": base[kind + "_us"], "real": changed[kind + "_us"],
+           "own": trace["own_" + kind + "_us"],
+           "apart": changed[kind + "_q3_us"] < base[kind + "_q1_us"] or changed[kind + "_q1_us"] > base[kind + "_q3_us"]}
     answer, row["why"] = ask(options.gridtide, path, change)
     if answer is None:
         return row
@@ -104,8 +107,13 @@ def summary(rows):
     print("answers", len(answered), "of", len(rows))
     print("error_median %.2f p90 %.1f worst %.1f" % (statistics.median(errors), quantile(errors, 0.9), max(errors)))
     bases = [abs(row["base_error"]) for row in answered]
+    changes = [100 * abs(row["predicted"] / row["base"] / (row["real"] / row["real_base"]) - 1) for row in answered]
+    print("change_error_median %.2f p90 %.1f worst %.1f" % (statistics.median(changes), quantile(changes, 0.9), max(changes)))
+    processes = [100 * abs(row["own"] / row["real_base"] - 1) for row in answered]
+    print("real_between_processes_median %.2f p90 %.1f worst %.1f" %
+          (statistics.median(processes), quantile(processes, 0.9), max(processes)))
     print("base_error_median %.2f p90 %.1f worst %.1f" % (statistics.median(bases), quantile(bases, 0.9), max(bases)))
-    signs = [(row["real"] / row["real_base"] - 1, row["predicted"] / row["base"] - 1) for row in answered]
+    signs = [(row["real"] / row["real_base"] - 1, row["predicted"] / row["base"] - 1) for row in answered if row["apart"]]
     signs = [(real, said) for real, said in signs if abs(real) > 0.03]
     print("signs_right", sum(real * said > 0 for real, said in signs), "of", len(signs))
     ranges = [row for row in answered if row["low"] is not None]

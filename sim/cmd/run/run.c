@@ -12,13 +12,15 @@
 #include "traces/io/path_stem.h"
 
 enum { STREAMS_MAX = 1024 };
-enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_INDEPENDENT, OPTION_SERIALIZE };
+enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_INDEPENDENT, OPTION_SERIALIZE, OPTION_GAPS };
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
     GT_OPTION_QUIET_FILE,
     { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
+    { "gaps", OPTION_GAPS, "recorded|calibrated", 0,
+      "The GPU's gaps and latencies of a recording as recorded (the default), or as the device file has them", 0 },
     { "detail", OPTION_DETAIL, "sampled|full", 0,
       "Programs of kernels: long grids by a part of their blocks "
       "(the default), or every block",
@@ -56,6 +58,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_SERIALIZE: arguments->options.serialize = true; return 0;
     case OPTION_BLOCKS:
         arguments->options.blocks = gt_option_either(state, "blocks", text, "on", "off") == 0;
+        return 0;
+    case OPTION_GAPS:
+        arguments->options.calibrated_gaps = gt_option_either(state, "gaps", text, "recorded", "calibrated") == 1;
         return 0;
     case OPTION_DETAIL: arguments->full = gt_option_either(state, "detail", text, "sampled", "full") == 1; return 0;
     case OPTION_STREAMS:
@@ -101,6 +106,8 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off", arguments->options.seed);
     if (arguments->options.program_cost && (changed || engine))
         fputs(" cost=program", out);
+    if (arguments->options.calibrated_gaps)
+        fputs(" gaps=calibrated", out);
     if (arguments->full)
         fputs(" detail=full", out);
     if (arguments->streams > 0 && changed)
