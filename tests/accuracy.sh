@@ -1,17 +1,20 @@
 #!/bin/sh
 # How far simulated runs are from recorded ones: every profile in the folders given (traces/samples when
 # none is), one line each, and what it comes to.  GRIDTIDE names the program (build/gridtide when unset).
-#   tests/accuracy.sh [FOLDER...]
+#   tests/accuracy.sh [--gaps=calibrated] [FOLDER...]
+# With --gaps=calibrated the GPU's gaps and latencies are the device file's, not the recording's.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 program=${GRIDTIDE:-$source/build/gridtide}
+gaps=--gaps=recorded
+case ${1-} in --gaps=*) gaps=$1 && shift ;; esac
 [ $# -gt 0 ] || set -- "$source/traces/samples"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 find "$@" -type f \( -name '*.json' -o -name '*.json.gz' -o -name '*.sqlite' -o -name '*.sqlite.gz' \) | sort |
 while read -r file; do
-    if "$program" run -q "$file" -o "$folder/run.db" 2>"$folder/why" &&
+    if "$program" run -q "$gaps" "$file" -o "$folder/run.db" 2>"$folder/why" &&
        "$program" compare "$folder/run.db" --format csv >"$folder/compare" 2>"$folder/why"; then
         awk -F, -v name="$(basename "$file")" '
             NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }

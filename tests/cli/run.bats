@@ -435,3 +435,15 @@ END
     [ "$status" -eq 0 ]
     [[ "$output" != *replay-departs* ]]
 }
+
+@test "run --gaps=calibrated: the GPU's gaps of the device file, not of the recording" {
+    trace="$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-1.json.gz"
+    "$GRIDTIDE" run -q "$trace" -o recorded.db
+    "$GRIDTIDE" run -q --gaps=calibrated "$trace" -o calibrated.db
+    makespan_error() { "$GRIDTIDE" compare "$1" -f csv | sed -n 's/\r$//; 2p' | cut -d, -f 9; }
+    [ "$(makespan_error recorded.db)" = 0 ]
+    [ "$(makespan_error calibrated.db)" != 0 ]
+    [[ "$(sqlite3 calibrated.db "SELECT options FROM run WHERE kind = 'simulated'")" == *gaps=calibrated* ]]
+    run "$GRIDTIDE" run --gaps=none "$trace"
+    [ "$status" -eq 2 ]
+}
