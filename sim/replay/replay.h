@@ -64,7 +64,8 @@ struct gt_replay {
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
                     const struct gt_device *device, const struct gt_learned *learned);
 /* The gaps and latencies of a replay that gt_replay_make() made are the device file's; what waits for what stays learned. */
-void gt_replay_forget_gaps(struct gt_replay *replay, const struct gt_device *recorded, const struct gt_device *device);
+void gt_replay_forget_gaps(struct gt_replay *replay, const struct gt_device *recorded,
+                           const struct gt_device *device);
 /* Which calls were blocked, and by what, is as in `host` instead: the same calls and operations, measured in another run. */
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host);
 void gt_replay_free(struct gt_replay *replay);

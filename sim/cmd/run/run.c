@@ -12,7 +12,15 @@
 #include "traces/io/path_stem.h"
 
 enum { STREAMS_MAX = 1024 };
-enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_INDEPENDENT, OPTION_SERIALIZE, OPTION_GAPS };
+enum {
+    OPTION_SET = 256,
+    OPTION_BLOCKS,
+    OPTION_DETAIL,
+    OPTION_STREAMS,
+    OPTION_INDEPENDENT,
+    OPTION_SERIALIZE,
+    OPTION_GAPS
+};
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
