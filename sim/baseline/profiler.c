@@ -10,8 +10,8 @@
 #include "sim/workload/ranges.h"
 
 /* Where launches take twice as long, so much less of the host's time is left when nobody records: by a fit to 28 recordings of
- * programs that the host bounds. */
-static const double pace_power = 0.66, recorded_pace_power = 1.4;
+ * programs that the host bounds; for `gridtide record` by one to 19 on an H200 and 40 on an H100. */
+static const double pace_power = 0.66, recorded_pace_power = 1.8;
 /* And so much longer than on a calm host takes what changes add to its work: by steps of DistributedDataParallel on one and two
  * GPUs, of about 50 models, whose steps without it were timed beside them; their recordings' launches took between these. */
 static const double added_pace_power = 0.45, fastest_launch = 0.75, slowest_launch = 2.5;
@@ -205,15 +205,24 @@ static double added_pace(double launch)
     return pow(fmin(fmax(launch, fastest_launch), slowest_launch), added_pace_power);
 }
 
+/* How long a launch takes while it is recorded and the host is calm: as the recorder measured on that machine, else by the
+ * device file; 0: not known. */
+static double calm_launch_ps(const struct removing *removing)
+{
+    if (removing->measured)
+        return (double)removing->recorded->recording.recorded_ns[GT_RECORDING_LAUNCH] * 1e3;
+    return (double)removing->cost->launch_ps;
+}
+
 /* The host under a profiler is at one of several paces, and what a launch takes tells at which. */
 static void take_pace(struct removing *removing, double *host_pace)
 {
     const struct gt_profiler_cost *cost = removing->cost;
     double left_pct = removing->removed->ranges > 0 ? cost->host_pct : cost->calls_host_pct;
-    double launched_ps = cost->launch_ps > 0 ? launch_ps(removing->recorded) : 0;
+    double calm_ps = calm_launch_ps(removing), launched_ps = calm_ps > 0 ? launch_ps(removing->recorded) : 0;
 
-    *host_pace = launched_ps > 0 ? added_pace(launched_ps / (double)cost->launch_ps) : 1;
-    removing->slower = launched_ps > 0 ? fmax(launched_ps / (double)cost->launch_ps, 1) : 1;
+    *host_pace = launched_ps > 0 ? added_pace(launched_ps / calm_ps) : 1;
+    removing->slower = launched_ps > 0 ? fmax(launched_ps / calm_ps, 1) : 1;
     removing->left_part =
         left_pct / 100 * pow(removing->slower, removing->recorder ? -recorded_pace_power : -pace_power);
 }

@@ -10,8 +10,9 @@
 #include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
-/* Annotations are steps where they hold this part of all calls. */
-static const double most_calls_part = 0.8;
+/* Annotations are steps where they hold this part of the calls between the first and the last one, and half of all that submit
+ * work: a recorded process may have begun with making its model. */
+static const double most_calls_part = 0.8, least_submits_part = 0.5;
 /* Steps of the optimiser end steps of the program where the shortest has this part of the longest one's calls. */
 static const double steps_alike = 0.8;
 
@@ -98,11 +99,21 @@ static void mark_from(struct gt_workload *w, uint32_t first, uint32_t ranges)
     mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[last].behind_call);
 }
 
+static uint64_t count_submits(const struct gt_workload *w, gt_call_index first, gt_call_index behind)
+{
+    uint64_t count = 0;
+
+    for (gt_call_index i = first; i < behind; i++)
+        count += w->calls[i].ops > 0;
+    return count;
+}
+
 /* Do the annotations like number `first` hold nearly all calls, and are there two at least? */
 static bool are_steps(const struct gt_workload *w, uint32_t first)
 {
+    gt_call_index begin = w->ranges[first].first_call;
     uint32_t last = first, count = 1;
-    uint64_t calls = w->ranges[first].behind_call - w->ranges[first].first_call;
+    uint64_t calls = w->ranges[first].behind_call - begin;
 
     for (uint32_t i = first + 1; i < w->range_count; i++) {
         if (!follows(w, last, i))
@@ -111,7 +122,9 @@ static bool are_steps(const struct gt_workload *w, uint32_t first)
         last = i;
         count++;
     }
-    return count >= 2 && (double)calls >= most_calls_part * w->call_count;
+    return count >= 2 && (double)calls >= most_calls_part * (w->ranges[last].behind_call - begin) &&
+           (double)count_submits(w, begin, w->ranges[last].behind_call) >=
+               least_submits_part * (double)count_submits(w, 0, w->call_count);
 }
 
 enum { ANNOTATIONS_TRIED = 16 };
@@ -135,18 +148,14 @@ static bool mark_annotated(struct gt_workload *w)
 /* Does one annotation hold nearly all calls that submit work?  Then it is the step, whatever repeats in it. */
 static bool is_annotated_once(const struct gt_workload *w)
 {
-    uint32_t submits = 0, within;
+    uint64_t submits = count_submits(w, 0, w->call_count), within;
 
-    for (gt_call_index i = 0; i < w->call_count; i++)
-        submits += w->calls[i].ops > 0;
     for (uint32_t i = 0, tried = 0; i < w->range_count && tried < ANNOTATIONS_TRIED; i++) {
         if (!is_annotation(&w->ranges[i]))
             continue;
         tried++;
-        within = 0;
-        for (gt_call_index call = w->ranges[i].first_call; call < w->ranges[i].behind_call; call++)
-            within += w->calls[call].ops > 0;
-        if (within >= most_calls_part * submits)
+        within = count_submits(w, w->ranges[i].first_call, w->ranges[i].behind_call);
+        if ((double)within >= most_calls_part * (double)submits)
             return true;
     }
     return false;

@@ -208,8 +208,8 @@ static void refuse_events(struct gt_captures *captures, const struct gt_workload
         const struct gt_call *call = &w->calls[i];
         gt_call_index record = call->event != GT_NONE ? records[call->event] : GT_NONE;
 
-        if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE)
-            records[call->event] = i;
+        if (call->event != GT_NONE && (call->kind == GT_CALL_EVENT_RECORD || call->kind == GT_CALL_EVENT_CREATE))
+            records[call->event] = call->kind == GT_CALL_EVENT_RECORD ? i : GT_NONE;
         else if (record != GT_NONE && captures->of[record] != GT_NONE && captures->of[record] != captures->of[i])
             refuse(&captures->list[captures->of[record]], record,
                    "records an event that is used outside of the graph");

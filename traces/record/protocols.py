@@ -1,17 +1,23 @@
 """Record programs by protocols as people use them, and time the programs and their changed forms without a profiler.
 
-    python3 protocols.py OUTPUT-FOLDER SET SEED SECONDS [PROTOCOLS-PER-PROGRAM]
+    python3 protocols.py OUTPUT-FOLDER SET SEED SECONDS [PROTOCOLS-PER-PROGRAM [PROGRAMS]]
+    gridtide record --from profiler --keep RECORDS -o all.jsonl.gz -- python3 protocols.py OUTPUT-FOLDER SET SEED SECONDS ...
+    python3 protocols.py --import GRIDTIDE RECORDS OUTPUT-FOLDER
 
-SET names a list of programs (protocol_programs.py); SEED draws their sizes and the protocols: how many iterations, with or
+SET names a list of programs (protocol_programs.py), of which PROGRAMS, a pattern of the shell, may choose some; SEED draws their sizes and the protocols: how many iterations, with or
 without warm-up, marks, a synchronisation after each (of the device, a stream or an event), shapes, Python's stack, memory,
 synchronisation events, operators; marked by prof.step(), also behind steps of the profiler's own warm-up.
 Each program is timed in a process of its own and recorded in another, so that a recording without warm-up is a cold one.
 results.jsonl has a line a timed form and a line a recording; traces are Kineto's own files, compressed by gzip.
+Under `gridtide record` its recorder takes the profiler's place, from the first iteration or from the process's start, and
+steps are marked by NVTX ranges; --import makes a trace of what each process recorded.
 """
+import fnmatch
 import gc
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -24,6 +30,7 @@ from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
 import protocol_programs
 
+RECORDER = "GRIDTIDE_RECORD_DIR" in os.environ
 CHILD_S = 60
 TIMED_S = 0.5  # to spend on each form
 
@@ -36,12 +43,12 @@ def draw_protocol(rng, index):
     """The first is the one that most people use; the others are drawn."""
     if index == 0:
         return {"iterations": 3, "warm": 0, "marks": "none", "sync": "each", "shapes": False, "stack": False,
-                "memory": False, "events": False, "cpu": True}
+                "memory": False, "events": False, "cpu": True, "from": "profiler"}
     return {"iterations": rng.choice([1, 2, 3, 5, 10, 20]), "warm": rng.choice([0, 0, 1, 3]),
             "marks": rng.choice(["none", "none", "step", "range"]), "sync": rng.choice(["each", "end", "none"]),
             "shapes": rng.random() < 0.3, "stack": rng.random() < 0.2, "memory": rng.random() < 0.15,
             "events": rng.random() < 0.5, "cpu": rng.random() < 0.85,
-            "wait_for": rng.choice(["device", "device", "stream", "event"]), "profiler_warmup": rng.choice([0, 0, 1, 2])}
+            "wait_for": rng.choice(["device", "device", "stream", "event"]), "profiler_warmup": rng.choice([0, 0, 1, 2]), "from": rng.choice(["profiler", "start"])}
 
 
 def wait_for(what):
@@ -106,8 +113,8 @@ def run_iterations(form, protocol, prof):
     if form.start:
         form.start(count)
     for _ in range(count):
-        if protocol["marks"] == "range":
-            with record_function("iteration"):
+        if protocol["marks"] in ("range", "nvtx"):
+            with record_function("iteration") if protocol["marks"] == "range" else torch.cuda.nvtx.range("iteration"):
                 form.step()
                 if protocol["sync"] == "each":
                     wait_for(protocol.get("wait_for"))
@@ -146,7 +153,44 @@ def record_program(make, protocol, path):
         json.dump(own, out)
 
 
-def in_child(what, environment, action):
+def record_by_gridtide(make, protocol, path):
+    """The same by `gridtide record`, whose file has this process's number."""
+    form = next(iter(make().forms.values()))
+    marks = dict(protocol, marks="none") if protocol["marks"] == "none" else dict(protocol, marks="nvtx")
+    if protocol["warm"]:
+        iterate(form, protocol["warm"], True)
+    torch.cuda.cudart().cudaProfilerStart()
+    start = now_us()
+    run_iterations(form, marks, None)
+    if protocol["sync"] == "end":
+        torch.cuda.synchronize()
+    own = {"recorded_us": (now_us() - start) / protocol["iterations"], "process": os.getpid()}
+    torch.cuda.synchronize()
+    torch.cuda.cudart().cudaProfilerStop()
+    if protocol["from"] == "profiler":
+        iterate(form, 4, True)
+        own.update(own_synced_us=iterate(form, 20, True) / 20, own_steady_us=iterate(form, 20, False) / 20)
+    time.sleep(0.5)  # until the recorder has what is left
+    with open(path + ".own", "w") as out:
+        json.dump(own, out)
+
+
+def import_records(gridtide, records, folder):
+    """A trace of each process that recorded."""
+    with open(os.path.join(folder, "results.jsonl")) as file:
+        rows = [json.loads(line) for line in file]
+    for row in (row for row in rows if "process" in row):
+        part = os.path.join(records, row["trace"])
+        os.makedirs(part)
+        shutil.copy(os.path.join(records, "costs.txt"), part)
+        for name in os.listdir(records):
+            if name.startswith("%d-" % row["process"]):
+                shutil.move(os.path.join(records, name), part)
+        subprocess.run([gridtide, "import", "-q", "record", part, "-o", os.path.join(folder, row["trace"] + ".jsonl.gz")], check=False)
+        shutil.rmtree(part)
+
+
+def in_child(what, environment, recorded, action):
     """Run in a fork of this process, which has not touched CUDA."""
     sys.stdout.flush()
     child = os.fork()
@@ -154,6 +198,8 @@ def in_child(what, environment, action):
         status = 1
         try:
             os.environ.update(environment)
+            if not recorded:
+                os.environ.pop("CUDA_INJECTION64_PATH", None)
             random.seed(1)
             torch.manual_seed(1)
             action()
@@ -185,11 +231,15 @@ def read(path):
 
 
 def main():
+    if sys.argv[1] == "--import":
+        import_records(*sys.argv[2:])
+        return
     folder, which, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
     deadline = time.time() + float(sys.argv[4])
     per_program = int(sys.argv[5]) if len(sys.argv) > 5 else 4
     os.makedirs(folder, exist_ok=True)
-    table = protocol_programs.programs(which, seed)
+    table = {name: program for name, program in protocol_programs.programs(which, seed).items()
+             if fnmatch.fnmatchcase(name, sys.argv[6] if len(sys.argv) > 6 else "*")}
     plans = {name: [draw_protocol(random.Random("%s %s %d" % (seed, name, i)), i) for i in range(per_program)]
              for name in table}
     packing = []
@@ -199,16 +249,18 @@ def main():
             results.flush()
         for name, (make, changes, environment) in table.items():
             path = os.path.join(folder, name)
-            if in_child(name, environment, lambda: time_program(make, path + ".times")):
+            if in_child(name, environment, False, lambda: time_program(make, path + ".times")):
                 write({"program": name, "changes": changes, "forms": read(path + ".times"), "environment": environment})
         for index in range(per_program):
             for name, (make, changes, environment) in table.items():
                 protocol, path = plans[name][index], os.path.join(folder, "%s.%d" % (name, index))
                 if time.time() > deadline:
                     print(path, "left out: no time", flush=True)
-                elif in_child(path, environment, lambda: record_program(make, protocol, path)):
+                elif in_child(path, dict(environment, GRIDTIDE_RECORD_FROM=protocol["from"]), True,
+                              lambda: (record_by_gridtide if RECORDER else record_program)(make, protocol, path)):
                     write({"program": name, "trace": os.path.basename(path), "protocol": protocol, **read(path + ".own")})
-                    packing.append(subprocess.Popen(["nice", "gzip", "-f", path + ".json"]))
+                    if not RECORDER:
+                        packing.append(subprocess.Popen(["nice", "gzip", "-f", path + ".json"]))
     for one in packing:
         one.wait()
 

@@ -15,6 +15,7 @@ import argparse
 import csv
 import fnmatch
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -80,7 +81,7 @@ def judge(options, question):
     trace, path, change, base, changed = question
     kind = "synced" if trace["protocol"]["sync"] == "each" else "steady"
     row = {"trace": trace["trace"], "change": change, "real_base": base[kind + "_us"], "real": changed[kind + "_us"],
-           "own": trace["own_" + kind + "_us"],
+           "own": trace.get("own_" + kind + "_us"),
            "apart": changed[kind + "_q3_us"] < base[kind + "_q1_us"] or changed[kind + "_q1_us"] > base[kind + "_q3_us"]}
     answer, row["why"] = ask(options.gridtide, path, change)
     if answer is None:
@@ -109,7 +110,7 @@ def summary(rows):
     bases = [abs(row["base_error"]) for row in answered]
     changes = [100 * abs(row["predicted"] / row["base"] / (row["real"] / row["real_base"]) - 1) for row in answered]
     print("change_error_median %.2f p90 %.1f worst %.1f" % (statistics.median(changes), quantile(changes, 0.9), max(changes)))
-    processes = [100 * abs(row["own"] / row["real_base"] - 1) for row in answered]
+    processes = [100 * abs(row["own"] / row["real_base"] - 1) for row in answered if row["own"]]
     print("real_between_processes_median %.2f p90 %.1f worst %.1f" %
           (statistics.median(processes), quantile(processes, 0.9), max(processes)))
     print("base_error_median %.2f p90 %.1f worst %.1f" % (statistics.median(bases), quantile(bases, 0.9), max(bases)))
@@ -148,7 +149,7 @@ def main():
     for row in rows if options.v else []:
         if "error" in row:
             print("%-18s %-26s base %9.1f (own %9.1f, said %9.1f) real %9.1f said %9.1f error %+7.1f steps %d %s [%s, %s]" %
-                  (row["trace"], row["change"], row["real_base"], row["own"], row["base"], row["real"], row["predicted"],
+                  (row["trace"], row["change"], row["real_base"], row["own"] or math.nan, row["base"], row["real"], row["predicted"],
                    row["error"], row["steps"], row["trust"], row["low"], row["high"]))
         else:
             print("%-18s %-26s %s" % (row["trace"], row["change"], row["why"]))
