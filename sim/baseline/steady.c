@@ -213,8 +213,9 @@ static struct gt_workload *rebuild_regular(const struct gt_workload *w, const st
     return copying.to;
 }
 
-/* From the first call of whom the first work is to the last that submits work, with the wait behind that, if there is one. */
-static bool find_single(struct gt_steady_step *step, const struct gt_workload *w)
+/* All of a run without steps: from the first call of whom the first work is to the last that submits work, with the wait behind that,
+ * if there is one. */
+static bool find_whole(struct gt_steady_step *step, const struct gt_workload *w)
 {
     gt_call_index last = GT_NONE;
     gt_thread_index thread = GT_NONE;
@@ -240,13 +241,19 @@ static bool find_single(struct gt_steady_step *step, const struct gt_workload *w
     return true;
 }
 
-/* The one recorded step, without what it does once. */
-static void repeat_single(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device)
+/* The one recorded step, if there is one, without what it does once. */
+static void repeat_single(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device,
+                          const struct gt_steady_step *found)
 {
     struct gt_workload *warm = gt_workload_copy(w);
     struct gt_steady_step step;
+    bool any = find_whole(&step, warm);
 
-    if (find_single(&step, warm)) {
+    if (found != NULL) {
+        step.first = found->first;
+        step.behind = found->behind > step.behind ? found->behind : step.behind;
+    }
+    if (any) {
         steady->single = true;
         steady->regular = 1;
         steady->cold = gt_startup_remove(warm, device, step.first, step.behind, &steady->irregular_us);
@@ -272,7 +279,7 @@ void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, const
         steady->recorded = steps;
         steps = NULL;
     } else if (recorded) {
-        repeat_single(steady, w, device);
+        repeat_single(steady, w, device, count > 0 ? &steps[0] : NULL);
     }
     free(steps);
 }

@@ -10,9 +10,9 @@
 #include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
-/* Annotations are steps where they hold this part of the calls between the first and the last one, and half of all that submit
- * work: a recorded process may have begun with making its model. */
-static const double most_calls_part = 0.8, least_submits_part = 0.5;
+/* Annotations are steps where they hold this part of the calls from the first on that submit work: a recorded process may have
+ * begun with making its model. */
+static const double most_submits_part = 0.8;
 /* Steps of the optimiser end steps of the program where the shortest has this part of the longest one's calls. */
 static const double steps_alike = 0.8;
 
@@ -108,28 +108,28 @@ static uint64_t count_submits(const struct gt_workload *w, gt_call_index first, 
     return count;
 }
 
-/* Do the annotations like number `first` hold nearly all calls, and are there two at least? */
-static bool are_steps(const struct gt_workload *w, uint32_t first)
+/* How many annotations there are like number `first`, from it on; 0: they hold not nearly all work. */
+static uint32_t count_annotations(const struct gt_workload *w, uint32_t first)
 {
     gt_call_index begin = w->ranges[first].first_call;
     uint32_t last = first, count = 1;
-    uint64_t calls = w->ranges[first].behind_call - begin;
+    uint64_t submits = count_submits(w, begin, w->ranges[first].behind_call);
 
     for (uint32_t i = first + 1; i < w->range_count; i++) {
         if (!follows(w, last, i))
             continue;
-        calls += w->ranges[i].behind_call - w->ranges[i].first_call;
+        submits += count_submits(w, w->ranges[i].first_call, w->ranges[i].behind_call);
         last = i;
         count++;
     }
-    return count >= 2 && (double)calls >= most_calls_part * (w->ranges[last].behind_call - begin) &&
-           (double)count_submits(w, begin, w->ranges[last].behind_call) >=
-               least_submits_part * (double)count_submits(w, 0, w->call_count);
+    return submits > 0 && (double)submits >= most_submits_part * (double)count_submits(w, begin, w->call_count) ? count
+                                                                                                               : 0;
 }
 
 enum { ANNOTATIONS_TRIED = 16 };
 
-static bool mark_annotated(struct gt_workload *w)
+/* `once`: also one that stands alone. */
+static bool mark_annotated(struct gt_workload *w, bool once)
 {
     uint32_t ranges = w->range_count, tried = 0;
 
@@ -137,26 +137,10 @@ static bool mark_annotated(struct gt_workload *w)
         if (!is_annotation(&w->ranges[i]))
             continue;
         tried++;
-        if (!are_steps(w, i))
+        if (count_annotations(w, i) < (once ? 1 : 2))
             continue;
         mark_from(w, i, ranges);
         return true;
-    }
-    return false;
-}
-
-/* Does one annotation hold nearly all calls that submit work?  Then it is the step, whatever repeats in it. */
-static bool is_annotated_once(const struct gt_workload *w)
-{
-    uint64_t submits = count_submits(w, 0, w->call_count), within;
-
-    for (uint32_t i = 0, tried = 0; i < w->range_count && tried < ANNOTATIONS_TRIED; i++) {
-        if (!is_annotation(&w->ranges[i]))
-            continue;
-        tried++;
-        within = count_submits(w, w->ranges[i].first_call, w->ranges[i].behind_call);
-        if ((double)within >= most_calls_part * (double)submits)
-            return true;
     }
     return false;
 }
@@ -245,10 +229,14 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
 
     if (steps.count > 0)
         return steps;
-    if (mark_annotated(w))
+    if (mark_annotated(w, false))
         steps.by = GT_STEPS_ANNOTATED;
-    else if (!mark_optimised(w, &steps) && (is_annotated_once(w) || !mark_repeated(w, 0, &steps)))
-        return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };
+    else if (!mark_optimised(w, &steps)) {
+        if (mark_annotated(w, true))
+            steps.by = GT_STEPS_ANNOTATED;
+        else if (!mark_repeated(w, 0, &steps))
+            return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };
+    }
     steps.count = count_steps(w);
     return steps;
 }

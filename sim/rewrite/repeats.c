@@ -17,6 +17,9 @@ static const double most_odd = 0.25;
 static const double least_iteration = 0.5;
 /* So many other kernels before and behind the same rows make them layers, of all tokens; or before them alone, of a row's. */
 static const double least_foreign = 0.02, least_other = 0.25;
+/* Copies in that tell a process's start: this part of what it asks for, and so many. */
+static const double least_copied = 0.2;
+enum { LEAST_COPIES = 8 };
 /* Where no stretch is regular, so many tokens have to be about a period apart; and what "about" is. */
 static const double least_aligned = 0.75, about = 0.2;
 
@@ -144,17 +147,32 @@ static void add_odd(struct bounds *bounds, const struct gt_token_row *row, const
         add_bound(bounds, from);
 }
 
-/* Rows that the host does not wait in are layers of one iteration where the recording begins with other kernels, or has some
- * both before and behind them. */
+/* Does what stands before a token begin a process: are many of it copies in, of a model's weights? */
+static bool is_set_up(const struct gt_token_row *row, uint32_t behind)
+{
+    uint32_t copies = 0;
+
+    for (uint32_t i = 0; i < behind; i++)
+        copies += row->w->ops[row->w->calls[row->calls[i]].first_op].kind == GT_OP_COPY;
+    return (double)copies >= least_copied * behind && copies >= LEAST_COPIES;
+}
+
+/* Rows are layers of one iteration where the recording begins with other kernels, or has some both before and behind them, and the
+ * host waits neither in them nor, more than once, between them. */
 static bool are_layers(const struct gt_token_row *row, const uint64_t *sorted, uint32_t period,
                        const struct bounds *bounds)
 {
     uint32_t begin = bounds->list[0], end = bounds->list[bounds->count - 1];
     uint32_t before = foreign(row, sorted, period, 0, begin), behind = foreign(row, sorted, period, end, row->count);
+    uint32_t waits = 0;
 
-    for (uint32_t i = begin + 1; i <= begin + period; i++)
-        if (row->waited[i])
+    for (uint32_t i = begin + 1; i <= end; i++) {
+        waits += row->waited[i];
+        if (waits > 0 && (waits > 1 || i <= begin + period))
             return false;
+    }
+    if (is_set_up(row, begin))
+        return behind > 0;
     return before >= least_other * period ||
            (before > 0 && behind > 0 && before + behind >= least_foreign * row->count);
 }
