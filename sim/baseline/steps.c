@@ -122,8 +122,9 @@ static uint32_t count_annotations(const struct gt_workload *w, uint32_t first)
         last = i;
         count++;
     }
-    return submits > 0 && (double)submits >= most_submits_part * (double)count_submits(w, begin, w->call_count) ? count
-                                                                                                               : 0;
+    return submits > 0 && (double)submits >= most_submits_part * (double)count_submits(w, begin, w->call_count)
+               ? count
+               : 0;
 }
 
 enum { ANNOTATIONS_TRIED = 16 };

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/changes/change.h"
@@ -144,6 +145,28 @@ static void expect_afters(const struct gt_workload *w, const char *const afters[
     }
 }
 
+/* An event that is created anew is another one: nobody outside uses what was recorded before. */
+static void an_event_lives_from_its_creation(void **state)
+{
+    static const char round_of_event[] = "{\"call\":\"event_create\",\"event\":\"e\"}\n" LAUNCH
+                                         "{\"call\":\"event_record\",\"event\":\"e\",\"stream\":\"s\"}\n"
+                                         "{\"call\":\"event_wait\",\"event\":\"e\",\"stream\":\"t\"}\n"
+                                         "{\"call\":\"launch\",\"kernel\":\"ten\",\"stream\":\"t\"}\n"
+                                         "{\"call\":\"event_record\",\"event\":\"f\",\"stream\":\"t\"}\n"
+                                         "{\"call\":\"event_wait\",\"event\":\"f\",\"stream\":\"s\"}\n" LAUNCH SYNC;
+    char text[4096];
+    struct gt_workload *w;
+    uint32_t graphs = 0;
+
+    (void)state;
+    snprintf(text, sizeof text, HEADER "%s%s", round_of_event, round_of_event);
+    w = capture(read_text(text), "");
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        graphs += w->calls[i].kind == GT_CALL_GRAPH_LAUNCH;
+    assert_int_equal(graphs, 2);
+    gt_workload_free(w);
+}
+
 /* 0 in s, a record, a wait, 1 in t, 2 in s, a wait, 3 in s.  Each wait holds back the next launch, for what was recorded, 0;
  * or nothing; or all, for all before it. */
 static void waits_without_names_have_three_meanings(void **state)
@@ -172,6 +195,7 @@ int main(void)
         cmocka_unit_test(threads_that_work_for_one_step_are_captured_together),
         cmocka_unit_test(threads_outside_of_steps_are_not),
         cmocka_unit_test(marked_steps_divide),
+        cmocka_unit_test(an_event_lives_from_its_creation),
         cmocka_unit_test(waits_without_names_have_three_meanings),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

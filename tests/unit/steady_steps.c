@@ -194,6 +194,70 @@ static void a_wait_ends_a_step_of_several_rows(void **state)
     gt_workload_free(w);
 }
 
+/* A process makes its model first: other kernels stand before the rows, but the host waits behind each third. */
+static void set_up_makes_no_layers_of_steps_that_end_with_a_wait(void **state)
+{
+    struct gt_workload *w = begin();
+
+    (void)state;
+    launch(w, "weights", 5);
+    launch(w, "data", 5);
+    for (int step = 0; step < 3; step++) {
+        for (int row = 0; row < 3; row++) {
+            launch(w, "gemm", 5);
+            launch(w, "norm", 5);
+        }
+        call(w, GT_CALL_DEVICE_SYNC, 5, 2);
+    }
+    assert_int_equal(gt_steps_find(w).count, 3);
+    gt_workload_free(w);
+}
+
+static void annotate(struct gt_workload *w, gt_call_index first)
+{
+    gt_range_index range = gt_workload_add_range(w);
+
+    w->ranges[range].kind = GT_RANGE_NVTX;
+    w->ranges[range].name = gt_name(w, "iteration", 9);
+    w->ranges[range].first_call = first;
+    w->ranges[range].behind_call = w->call_count;
+    w->ranges[range].parent = GT_NONE;
+}
+
+/* Annotations hold the work from the first of them on, not what made the model. */
+static void annotations_behind_set_up_are_steps(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_steady steady;
+    struct gt_steps steps;
+
+    (void)state;
+    for (int i = 0; i < 40; i++)
+        launch(w, "init", 5);
+    for (int step = 0; step < 2; step++) {
+        gt_call_index first = w->call_count;
+
+        iterate(w, false);
+        annotate(w, first);
+    }
+    steps = gt_steps_find(w);
+    assert_int_equal(steps.by, GT_STEPS_ANNOTATED);
+    assert_int_equal(steps.count, 2);
+    gt_workload_free(w);
+
+    w = begin();
+    for (int i = 0; i < 40; i++)
+        launch(w, "init", 5);
+    iterate(w, false);
+    annotate(w, 40);
+    assert_int_equal(gt_steps_find(w).by, GT_STEPS_ANNOTATED);
+    gt_steady_find(&steady, w, &device, true);
+    assert_true(steady.single);
+    assert_int_equal(steady.workload->call_count, 8 * 4);
+    gt_steady_free(&steady);
+    gt_workload_free(w);
+}
+
 /* What a data loader takes differs from step to step, and makes none irregular. */
 static void time_for_data_is_not_compared(void **state)
 {
@@ -218,9 +282,13 @@ static void time_for_data_is_not_compared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cold_iteration_is_set_aside),    cmocka_unit_test(one_cold_iteration_is_estimated),
-        cmocka_unit_test(operators_limit_a_cold_iteration), cmocka_unit_test(a_wait_ends_a_step_of_several_rows),
+        cmocka_unit_test(a_cold_iteration_is_set_aside),
+        cmocka_unit_test(one_cold_iteration_is_estimated),
+        cmocka_unit_test(operators_limit_a_cold_iteration),
+        cmocka_unit_test(a_wait_ends_a_step_of_several_rows),
         cmocka_unit_test(time_for_data_is_not_compared),
+        cmocka_unit_test(annotations_behind_set_up_are_steps),
+        cmocka_unit_test(set_up_makes_no_layers_of_steps_that_end_with_a_wait),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
