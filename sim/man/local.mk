@@ -15,6 +15,7 @@ dist_man_MANS += \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-schedule.1 \
     sim/man/gridtide-stats.1 \
+    sim/man/gridtide-store.5 \
     sim/man/gridtide-sweep.1 \
     sim/man/gridtide-traces.7 \
     sim/man/gridtide-validate.1 \

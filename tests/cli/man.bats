@@ -48,9 +48,26 @@ page()
 
 @test "the pages are clean to the formatter" {
     command -v groff > /dev/null || skip "groff is not installed"
-    for file in "$pages"/*.[17]; do
+    for file in "$pages"/*.[157]; do
         run groff -man -Tutf8 -ww -z "$file"
         echo "$file: $output"
         [ -z "$output" ]
     done
+}
+
+@test "gridtide-store(5) names every table and view, and its ten queries run" {
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+    cd "$BATS_TEST_TMPDIR"
+    trace=$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz
+    "$GRIDTIDE" whatif -q "$trace" --change connections=8 -o run.db > answer
+    "$GRIDTIDE" sweep -q "$trace" --over connections=8 -o sweep.db > points
+    for store in run.db sweep.db; do
+        for name in $(sqlite3 "$store" "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"); do
+            grep -qx ".B $name" "$pages/gridtide-store.5" || { echo "not in the page: $name"; return 1; }
+        done
+    done
+    awk '/^\.nf$/ { on = 1; next } /^\.fi$/ { on = 0 } on' "$pages/gridtide-store.5" > queries
+    [ "$(grep -c ';$' queries)" -eq 10 ]
+    sqlite3 -bail run.db < queries > rows
+    grep -q connections=8 rows
 }
