@@ -12,7 +12,7 @@ headers=$(find sim traces plots validate kernels tests -name '*.h' | sort)
 tests_c=$(find tests -name '*.c' | sort)
 shell_files="quickstart .ci/run tests/run-bats $(find . -path './build*' -prune -o -name '*.sh' -print | sort)"
 texts=$(find . \( -path './build*' -o -path ./.git \) -prune -o \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \
-    -o -name '*.md' -o -name '*.py' -o -name '*.sh' -o -name '*.[17]' -o -name '*.bats' -o -name '*.mk' \) -print)
+    -o -name '*.md' -o -name '*.py' -o -name '*.sh' -o -name '*.[157]' -o -name '*.bats' -o -name '*.mk' \) -print)
 
 # lint NAME COMMAND...: run it if it is there.
 lint()
@@ -31,6 +31,15 @@ lint()
     fi
 }
 
+# Clang's warnings of the files that the build compiled, as it compiled them.
+clang_warnings()
+{
+    find "$GRIDTIDE_BUILD/sim" "$GRIDTIDE_BUILD/traces" "$GRIDTIDE_BUILD/plots" "$GRIDTIDE_BUILD/validate" \
+        "$GRIDTIDE_BUILD/tests" -name '*.o' | sed "s,^$GRIDTIDE_BUILD/,,; s,o\$,c," |
+        while read -r source; do [ ! -f "$source" ] || echo "$source"; done |
+        xargs -P "$jobs" -n 16 clang -fsyntax-only -std=gnu11 -Wall -Wextra -Werror $GRIDTIDE_CPPFLAGS
+}
+
 # shellcheck disable=SC2086 # lists of names without blanks
 {
     if clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
@@ -40,6 +49,11 @@ lint()
     fi
     lint 'static analysis (cppcheck)' cppcheck -q -j "$jobs" --std=c11 -D_GNU_SOURCE -I. --error-exitcode=1 \
         --enable=warning,performance,portability --inline-suppr --suppressions-list=tests/cppcheck.txt $c_files
+    if [ -n "${GRIDTIDE_CPPFLAGS:-}" ] && command -v clang > /dev/null; then
+        lint 'warnings of clang' clang_warnings
+    else
+        echo 'skipped: warnings of clang (clang is not installed)'
+    fi
     lint 'spelling (codespell)' codespell -L deques,mape,upto,nd,lates,regsters,strem,tread,syncronous,rnu $texts
     lint 'shell (shellcheck)' shellcheck -x -S warning $shell_files
 }

@@ -180,9 +180,19 @@ tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
-TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(FUZZ_TESTS)
-if !SANITIZERS
-TESTS += $(SOURCE_TESTS)
+# The sanitizers look at units, at fuzzed and broken inputs, and at each command once.
+SANITIZED_CLI_TESTS = \
+    tests/cli/files.bats tests/cli/hostile.bats tests/cli/hostile_stores.bats tests/cli/main.bats tests/cli/import.bats \
+    tests/cli/nsys.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
+    tests/cli/diff.bats tests/cli/explain.bats tests/cli/export.bats tests/cli/record.bats tests/cli/report_folder.bats \
+    tests/cli/run.bats tests/cli/schedule.bats tests/cli/stats.bats tests/cli/sweep.bats tests/cli/task_graphs.bats \
+    tests/cli/ranks.bats tests/cli/validate.bats tests/cli/whatif.bats
+
+TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(FUZZ_TESTS)
+if SANITIZERS
+TESTS += $(SANITIZED_CLI_TESTS)
+else
+TESTS += $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 endif
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \

@@ -14,7 +14,7 @@ static int make_image(struct gt_player *player, const struct gt_kernel *kernel, 
     const char *name = gt_name_text(player->workload, kernel->task_policy);
     int policy = *name == '\0' ? GT_EXECUTOR_SHARED
                                : gt_player_find_name(gt_executor_policy_names, GT_EXECUTOR_POLICIES, name);
-    struct gt_play_works works = { NULL };
+    struct gt_play_works works = { .tasks = NULL };
     struct gt_executor_wait *waits = gt_calloc(graph->wait_count + 1ull, sizeof *waits);
     uint32_t *workers = gt_calloc(graph->task_count + 1ull, sizeof *workers);
     uint32_t *initial = gt_calloc(graph->counter_count + 1ull, sizeof *initial);
@@ -87,7 +87,7 @@ int gt_player_tasks(struct gt_player *player, uint32_t number, struct gt_error *
     struct gt_play_op *op = &player->ops[number];
     const struct gt_kernel *kernel = &player->workload->kernels[player->workload->ops[number].kernel];
     struct gt_executor_image image;
-    struct gt_executor like = { NULL };
+    struct gt_executor like = { .tasks = NULL };
     int result;
 
     if (kernel->tasks == NULL)
