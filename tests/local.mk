@@ -62,11 +62,14 @@ UNIT_TESTS = \
     tests/unit/table tests/unit/task_rows
 
 # bats files; the program under test is $GRIDTIDE.
+# The longest first, so that none is left to run alone.
 CLI_TESTS = \
+    tests/cli/accuracy.bats tests/cli/sweep.bats tests/cli/training_loops.bats tests/cli/ranks.bats tests/cli/rules.bats \
+    tests/cli/scenarios.bats tests/cli/explain_overview.bats tests/cli/report.bats \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/check_rules.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
-    tests/cli/late.bats tests/cli/passes.bats tests/cli/training_loops.bats tests/cli/ranks.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
+    tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \
@@ -79,27 +82,23 @@ CLI_TESTS = \
     tests/cli/devices.bats \
     tests/cli/export.bats \
     tests/cli/man.bats \
-    tests/cli/accuracy.bats \
-    tests/cli/sweep.bats tests/cli/sweep_slurm.bats \
+    tests/cli/sweep_slurm.bats \
     tests/cli/stats.bats \
-    tests/cli/report.bats tests/cli/report_browser.bats tests/cli/report_folder.bats tests/cli/report_names.bats \
+    tests/cli/report_browser.bats tests/cli/report_folder.bats tests/cli/report_names.bats \
     tests/cli/ranges.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats \
     tests/cli/kernels.bats \
-    tests/cli/profiles.bats \
     tests/cli/programs.bats \
     tests/cli/suite.bats \
     tests/cli/unseen.bats \
     tests/cli/warnings.bats \
     tests/cli/validate.bats \
-    tests/cli/scenarios.bats tests/cli/gpus.bats \
-    tests/cli/pairs.bats \
+    tests/cli/gpus.bats \
     tests/cli/random.bats \
-    tests/cli/rules.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_overview.bats tests/cli/explain_recorded.bats \
-    tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats tests/cli/whatif_recorded.bats \
-    tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/handed.bats tests/cli/collectives.bats
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats \
+    tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats \
+    tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/collectives.bats
 
 # Rules about the source itself, which are the same under the sanitizers.
 SOURCE_TESTS = \
@@ -249,6 +248,11 @@ BENCHES = \
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
 EXTRA_DIST += tests/rooms.py tests/lint.sh tests/cppcheck.txt tests/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
+EXTRA_DIST += tests/accuracy
+# Every table of tests/accuracy, held against today's program.
+.PHONY: accuracy
+accuracy: all
+	@$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/accuracy/table.sh check all
 .PHONY: bench
 bench: all $(BENCHES_BUILT)
 	@$(AM_TESTS_ENVIRONMENT) \

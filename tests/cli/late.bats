@@ -1,7 +1,5 @@
 # gridtide whatif --change delay=...: one rank late in every step, against recordings of two GPUs of which one was.
 
-load figures_helpers
-
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     recorded=$GRIDTIDE_SOURCE/traces/training
@@ -15,14 +13,6 @@ job() {
 # within PCT SAYS WAS
 within() {
     awk "BEGIN { off = 100 * ($2 / $3 - 1); exit !(off <= $1 && off >= -$1) }"
-}
-
-@test "a delay of one rank's GPU put into an on-time recording comes out within 2% of the late one" {
-    as_released
-    "$recorded/late.sh" "$GRIDTIDE" "$recorded" gpu > table
-    cat table
-    [ "$(grep -c ' gpu [01] ' table)" -ge 9 ]
-    [ "$(awk '$3 == "gpu" && ($9 > 2 || $9 < -2)' table)" = "" ]
 }
 
 # With the profiler's cost taken off both alike: what differs is the host's pace of two recordings of three steps each.

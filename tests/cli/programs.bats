@@ -1,7 +1,5 @@
 # --programs: kernels of a timeline take their programs from profiled launches.
 
-load figures_helpers
-
 setup() {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program to look into stores with"
     cd "$BATS_TEST_TMPDIR"
@@ -173,24 +171,6 @@ ns_of() {
         [ "$status" -eq 0 ]
         grep -q "programs for $kernels of $kernels kernels ($launches of $launches launches), 0 of" <<< "$output"
     done
-}
-
-@test "programs: timelines are predicted as well as recorded in validate/recordings/programs-figures.txt" {
-    as_released
-    validate="$GRIDTIDE_SOURCE/validate"
-    [ -f "$validate/recordings/programs.db" ] || skip "no validate/recordings/programs.db"
-    "$validate/scripts/programs.sh" > now
-    # Half a point for the model's own changes; one more or less of a family would show.
-    worse=$(awk '
-        $1 != "figure" { next }
-        FNR == NR { line[$2] = $0; split($0, now); for (i = 3; i <= 7; i++) was[$2, i] = now[i]; next }
-        { seen[$2] = 1; more = $3 < was[$2, 3] }
-        { for (i = 4; i <= 7; i++) more = more || $i > was[$2, i] + 0.5 }
-        more { print $0 ", recorded: " line[$2] }
-        END { for (name in line) { count++; if (!(name in seen)) print name, "is missing" }
-              if (count < 6) print count + 0, "figures are recorded" }
-    ' "$validate/recordings/programs-figures.txt" now)
-    [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }
 
 @test "programs: a sweep takes them as whatif does, and goes on with the same alone" {

@@ -1,22 +1,5 @@
 # What-ifs against programs that were changed for real (traces/pairs), a small part of validate/scripts/whatif.sh.
 
-load figures_helpers
-
-# figure SORT NAME FIELD: of the lines that whatif.sh printed.
-figure() {
-    echo "$output" | awk -v sort="$1" -v name="$2" -v field="$3" '$1 == sort && $2 == name { print $field }'
-}
-
-@test "kernels of half the time and none, and independent chains in more streams, take what they took" {
-    as_released
-    run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" layers-uneven chains-wide
-    echo "$output"
-    [ "$status" -eq 0 ]
-    [ "$(figure learn refused 3)" -eq 0 ]
-    [ "$(figure learn high-signs-wrong 3)" -eq 0 ]
-    awk -v worst="$(figure learn high 6)" 'BEGIN { exit !(worst < 5) }'
-}
-
 @test "what streams gain where nobody knows what is independent is not known" {
     # Nothing says whether its links depend on each other: the answer is not known, between none of the gain and all.
     "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/handoff.streams-1.json.gz" --change streams=4 |
@@ -35,22 +18,6 @@ figure() {
     # 36 launches of 4 us take about as long as the kernels that are left: really 10 % longer than said.
     "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/layers-short.all.json.gz" --change 'kernel=layer_mix*0.5' |
         jq -e '.changes[0] | .trust != "high" and .high_us > 1.1 * .step_us'
-}
-
-@test "kernels that were recorded side by side last in line what they last alone" {
-    as_released
-    # Each launch by itself they came out 20 to 60 % too long: see sim/replay/alike_kernels.h.
-    run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" -v chains-wide graph-wide towers-middle
-    echo "$output"
-    [ "$status" -eq 0 ]
-    echo "$output" | awk '$1 == "pair" && $2 ~ /streams-4$/ { n++; if ($8 > 6 || $8 < -6) bad = 1 } END { exit bad || n != 6 }'
-}
-
-@test "streams of unequal work are folded so that they end together" {
-    as_released
-    # Recorded in three: two branches in the first, one in each of the others; really 254 us in two streams.
-    run "$GRIDTIDE_SOURCE/validate/scripts/whatif.sh" -v towers-attention
-    echo "$output" | awk '$1 == "pair" && $2 ~ /streams-4$/ && $3 == "streams=2" { n++; bad = $8 > 8 || $8 < -8 } END { exit bad || n != 1 }'
 }
 
 @test "a stream that went before the others is known by its times, and is otherwise without a priority" {

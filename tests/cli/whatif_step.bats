@@ -1,7 +1,5 @@
 # whatif --step: the host's pace by a step that nobody recorded.
 
-load figures_helpers
-
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     recorded=$GRIDTIDE_SOURCE/traces/training
@@ -65,27 +63,6 @@ END
     answer typed.jsonl --change connections=16 --step 50
     grep -q 'no pace of the host makes a step take the 50.0 us of --step, but 200.0 us' answer.json
     grep -q '"trust": "low"' answer.json
-}
-
-@test "steps that nobody recorded, of models drawn at random: two batches added up" {
-    as_released
-    # Six of the 24 that are shipped (traces/training/figures.sh prints all), recorded with Python's stack too: up to 37% off without.
-    for model in drawn-3003-0 drawn-3003-1 drawn-3003-2 drawn-3003-3 drawn-3003-4 drawn-3003-5; do
-        python3 - "$recorded/times.jsonl" "$model" > times << 'END'
-import json, sys
-rows = {row['form']: row['step_us'] for row in map(json.loads, open(sys.argv[1])) if row['model'] == sys.argv[2]}
-print(rows['one'], rows['one-accumulate-2'])
-END
-        read -r one two < times
-        answer "$recorded/$model.stack.json.gz" --change accumulate=2 --step "$one"
-        python3 - "$model" "$two" << 'END'
-import json, sys
-says = json.load(open('answer.json'))['changes'][0]['step_us']
-off = says / float(sys.argv[2]) - 1
-print(sys.argv[1], says, sys.argv[2], off)
-sys.exit(abs(off) > 0.075)
-END
-    done
 }
 
 @test "what DistributedDataParallel adds to the host goes with its pace" {
