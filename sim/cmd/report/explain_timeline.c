@@ -338,7 +338,7 @@ static int print(struct gt_store *store, const struct gt_loaded_run *t, const st
     if (gt_store_find_trust(gt_store_database(store), t->run_id, GT_WARNING_EXTRAPOLATED, &trust, error) != 0)
         return -1;
     if (!request->no_predict)
-        predicting = gt_predicting_begin(store, t->run_id, &predictor, error);
+        predicting = gt_predicting_begin(store, t->run_id, request->quiet, &predictor, error);
     if (request->no_predict || predicting != NULL) {
         gt_overview_find(t, limits->task_kernels, limits->task_kernel_count, &predictor, &overview);
         if (request->format == GT_FORMAT_TABLE)
