@@ -119,6 +119,8 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
     call->kind = fitting_kind(finish, number, call->ops);
     if (call->kind != GT_CALL_COPY)
         call->flags &= ~GT_CALL_SYNCHRONOUS;
+    if (call->kind != GT_CALL_LAUNCH && call->kind != GT_CALL_GRAPH_LAUNCH)
+        call->flags &= ~GT_CALL_LOADS;
     if (call->ops > 0) {
         call->stream = stream_of_ops(finish, number, call->ops);
         call->event = GT_NONE;
