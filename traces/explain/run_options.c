@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/affix.h"
+
 static bool is(const char *text, size_t length, const char *option)
 {
     return length == strlen(option) && memcmp(text, option, length) == 0;
@@ -13,7 +15,7 @@ static void take(struct gt_run_options *options, const char *text, size_t length
 {
     static const char seed[] = "seed=";
 
-    if (strncmp(text, seed, strlen(seed)) == 0)
+    if (gt_begins(text, length, seed))
         options->seed = strtoull(text + strlen(seed), NULL, 10);
     else if (is(text, length, "blocks=off"))
         options->bars = true;
