@@ -105,6 +105,7 @@ several_traces() {
     done
     run "$GRIDTIDE" explain --full --top 4 run.db
     [ "$(sed -n '/^launch_tree$/,/^$/p' <<< "$output" | grep -c .)" -eq 6 ] # its name, its headings, four rows
+    grep -qx breakdown_steps <<< "$output"
 }
 
 @test "each rank of a job has a breakdown of its own" {
