@@ -203,7 +203,7 @@ static struct gt_workload *read_string(const char *text, size_t length, char *me
 /* Behind the ranges given: the first call, at 1,000,000 us, of thread 2 of process 1. */
 #define BEFORE_CALL(ranges)                                                                                       \
     "{\"traceEvents\":[" ranges "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1," \
-                                "\"tid\":2,\"ts\":1000000,\"dur\":5,"                                             \
+    "\"tid\":2,\"ts\":1000000,\"dur\":5,"                                                                         \
     "\"args\":{\"correlation\":1}}," KERNEL ",\"ts\":1000010,\"dur\":3,\"args\":{" KERNEL_ARGS "}}]}"
 
 /* When the first call is, in us: behind what counts of the loading before it. */
