@@ -2,7 +2,7 @@
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
     sim/build.c sim/build.h sim/range.c sim/range.h sim/task_programs.c sim/task_programs.h sim/simulate.c sim/simulate.h \
-    sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
+    sim/base/affix.c sim/base/affix.h sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \

@@ -14,6 +14,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/host_time.c traces/explain/host_time.h \
     traces/explain/full_queue.c traces/explain/full_queue.h traces/explain/gaps.c traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
     traces/explain/loaded_order.c traces/explain/loaded_order.h traces/explain/loaded_ranges.h traces/explain/loaded_ranges.c traces/explain/overview.c traces/explain/overview.h \
+    traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
     traces/export/csv_file.c traces/export/csv_file.h traces/export/export_ranges.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \

@@ -105,6 +105,7 @@ several_traces() {
     done
     run "$GRIDTIDE" explain --full --top 4 run.db
     [ "$(sed -n '/^launch_tree$/,/^$/p' <<< "$output" | grep -c .)" -eq 6 ] # its name, its headings, four rows
+    grep -qx breakdown_steps <<< "$output"
 }
 
 @test "each rank of a job has a breakdown of its own" {
@@ -168,6 +169,20 @@ several_traces() {
         jq -e '(.summary.note | test("one of a change")) and (.advised | all(.gain_pct == null))'
 }
 
+@test "gains are of the run as it was asked for, or there are none" {
+    trace=$GRIDTIDE_SOURCE/traces/pairs/feeds-images.pageable.json.gz
+    run_of "$trace" --seed 7 --blocks off
+    "$GRIDTIDE" explain --format json run.db 2> /dev/null > explain.json
+    ask=$(jq -r '.advised[] | select(.finding == "copies") | .ask' explain.json)
+    [[ "$ask" == *" --blocks=off --seed=7 --change "* ]]
+    eval "'$GRIDTIDE' ${ask#gridtide } -q --format json" > whatif.json
+    jq -n -e --slurpfile e explain.json --slurpfile w whatif.json '$e[0].advised[] | select(.finding == "copies") |
+        .predicted_us == $w[0].changes[0].step_us and .baseline_us == $w[0].step_us'
+    run_of "$trace" --gaps calibrated
+    "$GRIDTIDE" explain --format json run.db 2> /dev/null |
+        jq -e '(.summary.note | test("made with gaps=calibrated")) and (.advised | all(.gain_pct == null))'
+}
+
 @test "a step alone is broken down, and a part of the time" {
     loader
     "$GRIDTIDE" explain --step 3 --format json run.db 2> /dev/null |
@@ -197,4 +212,32 @@ several_traces() {
     [ "$status" -eq 1 ]
     [[ "$output" == "gridtide: other.txt: in no format that is known"* ]]
     [ -z "$(ls tmp)" ]
+}
+
+# ended_by SIGNAL KILLED: a trace that takes long is being simulated for explain when KILLED, "child" or "parent", is ended
+ended_by() {
+    TMPDIR=$PWD/tmp "$GRIDTIDE" explain long.jsonl > output 2>&1 &
+    parent=$!
+    until child=$(pgrep -P "$parent"); do
+        kill -0 "$parent"
+    done
+    kill "-$1" "${!2}"
+    status=0
+    wait "$parent" || status=$?
+    kill "$child" 2> /dev/null || true
+    [ -z "$(ls tmp)" ]
+}
+
+@test "a simulation that is ended says so, and leaves nothing behind" {
+    mkdir tmp
+    {
+        echo '{"gridtide":1,"device":"h200"}'
+        echo '{"kernel":"k","grid":8,"block":128,"duration_us":9}'
+        yes '{"call":"launch","kernel":"k"}' | head -n 1000000
+    } > long.jsonl
+    ended_by KILL child
+    [ "$status" -eq 1 ]
+    grep -q '^gridtide: simulating long.jsonl was ended by signal 9 (Killed)$' output
+    ended_by TERM parent
+    [ "$status" -eq 143 ]
 }

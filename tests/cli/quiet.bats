@@ -33,7 +33,7 @@ meaning()
     for command in $(commands); do
         "$GRIDTIDE" "$command" --help | grep -q -- --quiet || continue
         case $command in
-            whatif | sweep | check) wanted='No progress, no notes, no warnings: only the answer' ;;
+            whatif | sweep | check | explain) wanted='No progress, no notes, no warnings: only the answer' ;;
             validate | calibrate) wanted='Print nothing but errors and what --format asks for' ;;
             *) wanted='Print nothing but errors' ;;
         esac
@@ -57,7 +57,7 @@ meaning()
 }
 
 @test "commands that answer print the answer alone, and the same as without -q" {
-    for words in 'check noisy.jsonl' 'check noisy.jsonl -f json' 'whatif noisy.jsonl --change launch-cost=9' \
+    for words in 'check noisy.jsonl' 'check noisy.jsonl -f json' 'explain noisy.jsonl' 'explain noisy.jsonl -f json' 'whatif noisy.jsonl --change launch-cost=9' \
                  'whatif noisy.jsonl --change launch-cost=9 -o answer.db' \
                  'sweep noisy.jsonl --over launch-cost=3,4 -j 1 -o sweep.db' \
                  'sweep noisy.jsonl --over launch-cost=3,4 -j 1 -o sweep.db -f csv'; do

@@ -26,6 +26,8 @@ has_recorder()
     [[ "$output" == *"GRIDTIDE_RECORDER"* ]]
     run -1 env GRIDTIDE_RECORDER=no-such.so "$GRIDTIDE" record -- true
     [[ "$output" == "gridtide: no-such.so: "* ]]
+    run -1 env GRIDTIDE_RECORDER=elsewhere "$GRIDTIDE" record -- true
+    [[ "$output" == "gridtide: elsewhere: no file"* ]]
 }
 
 @test "a library beside a moved program, and one that is named" {

@@ -196,6 +196,39 @@ static struct gt_workload *read_string(const char *text, size_t length, char *me
     "\"device\":0,\"context\":1,\"stream\":7,\"correlation\":1," \
     "\"grid\":[1,1,1],\"block\":[1,1,1]"
 
+#define RANGE(name, pid, tid, ts, dur)                                                                              \
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"" name "\",\"pid\":" #pid ",\"tid\":" #tid ",\"ts\":" #ts \
+    ",\"dur\":" #dur "},"
+#define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+/* Behind the ranges given: the first call, at 1,000,000 us, of thread 2 of process 1. */
+#define BEFORE_CALL(ranges)                                                                                       \
+    "{\"traceEvents\":[" ranges "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":1," \
+    "\"tid\":2,\"ts\":1000000,\"dur\":5,"                                                                         \
+    "\"args\":{\"correlation\":1}}," KERNEL ",\"ts\":1000010,\"dur\":3,\"args\":{" KERNEL_ARGS "}}]}"
+
+/* When the first call is, in us: behind what counts of the loading before it. */
+static void check_loading(const char *text, uint64_t start_us)
+{
+    char message[256];
+    struct gt_workload *workload = read_string(text, strlen(text), message);
+
+    assert_non_null(workload);
+    assert_int_equal(workload->calls[0].start_ps, start_us * 1000000);
+    gt_workload_free(workload);
+}
+
+static void test_loading(void **state)
+{
+    (void)state;
+    check_loading(BEFORE_CALL(RANGE(LOADER, 1, 1, 990000, 5000)), 10000); /* of another thread, too */
+    check_loading(BEFORE_CALL(RANGE("ProfilerStep#3", 1, 1, 980000, 60000) RANGE(LOADER, 1, 1, 990000, 5000)), 20000);
+    check_loading(
+        BEFORE_CALL(RANGE("[pl]train_dataloader_next", 1, 1, 985000, 9000) RANGE(LOADER, 1, 1, 990000, 2000)), 15000);
+    check_loading(BEFORE_CALL(RANGE(LOADER, 1, 1, 100000, 5000) RANGE(LOADER, 1, 1, 990000, 5000)), 10000);
+    check_loading(BEFORE_CALL(RANGE(LOADER, 3, 1, 990000, 5000)), 0);         /* somebody else's */
+    check_loading(BEFORE_CALL(RANGE(LOADER, 1, 1, -9000000000000000, 1)), 0); /* of no clock */
+}
+
 /* One graph launched twice: whichever branch begins first, it was launched into the stream that was there before. */
 static void test_graph_stream(void **state)
 {
@@ -371,17 +404,12 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modern),
-        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_not_numbers),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_blocking),
-        cmocka_unit_test(test_graph_stream),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_words_across_chunks),
-        cmocka_unit_test(test_nul_in_name),
-        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_modern),       cmocka_unit_test(test_old),
+        cmocka_unit_test(test_not_numbers),  cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_blocking),     cmocka_unit_test(test_loading),
+        cmocka_unit_test(test_graph_stream), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_truncations),  cmocka_unit_test(test_words_across_chunks),
+        cmocka_unit_test(test_nul_in_name),  cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_numbers),
     };
 

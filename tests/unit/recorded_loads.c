@@ -1,7 +1,7 @@
 /* Launches that loaded their kernel's code: such as the recording shows to have held later work back. */
 #include "tests/unit/recording.h"
 
-enum { LAZY_LOADING = 5 << 16, COMPILING = 1 << 16, STREAM = 13, OTHER_STREAM = 15 };
+enum { LAZY_LOADING = 5 << 16, COMPILING = 1 << 16, STREAM = 13, OTHER_STREAM = 15, MORE_OPERATIONS = 500 };
 static char folder[] = "/tmp/gridtide-test-XXXXXX";
 static struct gt_workload *recorded;
 
@@ -40,6 +40,10 @@ static int write_all(void **state)
     write_overhead(LAZY_LOADING, 21, 302200);
     write_launch(30, 500000, STREAM_A, 510000, 520000);
     write_overhead(COMPILING, 30, 500200);
+    write_launch(40, 600000, STREAM_A, 610000, 620000);
+    write_overhead(LAZY_LOADING, 40, 600200);
+    for (uint64_t i = 1; i <= MORE_OPERATIONS; i++) /* no launch has several: damaged, or from somebody else */
+        write_kernel(40, STREAM, 610000 + 20000 * i, 620000 + 20000 * i, 0);
     recorded = read_back(folder, &error);
     if (recorded == NULL)
         fail_msg("%s", error.text);
@@ -72,11 +76,19 @@ static void a_load_that_held_nothing_is_none(void **state)
     assert_int_equal(call_of(recorded, 30)->flags & GT_CALL_LOADS, 0);
 }
 
+static void a_launch_of_many_operations_loads_once(void **state)
+{
+    (void)state;
+    assert_int_equal(call_of(recorded, 40)->ops, 1 + MORE_OPERATIONS);
+    assert_int_equal(call_of(recorded, 40)->flags & GT_CALL_LOADS, GT_CALL_LOADS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_load_holds_what_is_asked_for_later),
         cmocka_unit_test(a_load_that_held_nothing_is_none),
+        cmocka_unit_test(a_launch_of_many_operations_loads_once),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -202,6 +202,7 @@ static void a_stream_is_destroyed_while_another_is_captured(void **state)
 /* What a program gave wrongly is CUDA's to refuse. */
 static void arguments_of_failed_calls_are_not_read(void **state)
 {
+    cudaMallocArray_v3020_params runtime_array = { .desc = (const struct cudaChannelFormatDesc *)1 };
     cuArrayCreate_v2_params array = { .pHandle = NULL };
     cuArray3DCreate_v2_params array_3d = { .pHandle = NULL };
     cuMemcpy2D_v2_params copy = { .pCopy = NULL };
@@ -214,6 +215,7 @@ static void arguments_of_failed_calls_are_not_read(void **state)
     CUpti_ResourceData resource = { .resourceDescriptor = &nothing };
 
     (void)state;
+    RUNTIME(cudaMallocArray_v3020, &runtime_array, cudaErrorInvalidValue);
     DRIVER(cuArrayCreate_v2, &array, CUDA_ERROR_INVALID_VALUE);
     DRIVER(cuArray3DCreate_v2, &array_3d, CUDA_ERROR_INVALID_VALUE);
     DRIVER(cuMemcpy2D_v2, &copy, CUDA_ERROR_INVALID_VALUE);

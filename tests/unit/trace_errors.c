@@ -143,6 +143,7 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"call\":\"poll\",\"piece_us\":1,\"event\":\"e\",\"stream\":\"s\"}\n", "give one of them" },
     { 2, HEADER "{\"call\":\"poll\",\"event\":\"e\"}\n", "needs the time of a piece" },
     { 2, HEADER "{\"call\":\"event_sync\",\"event\":\"e\",\"most_pieces\":3}\n", "are of calls of poll" },
+    { 2, HEADER "{\"call\":\"device_sync\",\"loads\":true}\n", "\"loads\" is of launch and graph_launch" },
     { 2, HEADER "{\"call\":\"memset\",\"bytes\":4,\"programmatic\":true}\n", "is of kernels" },
     { 2, HEADER "{\"kernel\":\"k\",\"trigger_pct\":101}\n", "0 to 100" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_us\":1,\"grid_barriers\":2000000}\n", "at most" },

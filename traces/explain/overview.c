@@ -1,10 +1,12 @@
 #include "traces/explain/overview.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "traces/explain/run_options.h"
 #include "traces/names/shell_word.h"
 #include "traces/names/time_text.h"
 
@@ -178,10 +180,14 @@ char *gt_overview_help_text(const struct gt_overview_finding *row)
 
 static char *ask_text(const struct gt_loaded_run *run, const char *change)
 {
+    const struct gt_run_options options = gt_run_options_read(run->options);
     char *word = run->asked[0] != '\0' ? gt_shell_word(run->asked) : gt_strdup("TRACE");
-    char *text = gt_format("gridtide whatif %s --change %s", word, change);
+    char *seed = options.seed != 1 ? gt_format(" --seed=%" PRIu64, options.seed) : gt_strdup("");
+    char *text =
+        gt_format("gridtide whatif %s%s%s --change %s", word, options.bars ? " --blocks=off" : "", seed, change);
 
     free(word);
+    free(seed);
     return text;
 }
 

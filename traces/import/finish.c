@@ -119,6 +119,8 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
     call->kind = fitting_kind(finish, number, call->ops);
     if (call->kind != GT_CALL_COPY)
         call->flags &= ~GT_CALL_SYNCHRONOUS;
+    if (call->kind != GT_CALL_LAUNCH && call->kind != GT_CALL_GRAPH_LAUNCH)
+        call->flags &= ~GT_CALL_LOADS;
     if (call->ops > 0) {
         call->stream = stream_of_ops(finish, number, call->ops);
         call->event = GT_NONE;
@@ -135,54 +137,74 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
     }
 }
 
-/* The start of the step that a range lies in, or its own. */
-static int64_t step_start(const struct gt_import *import, const struct gt_import_range *range)
+static bool loads_data(const struct gt_import *import, const struct gt_import_range *range)
+{
+    return gt_is_data_loader(gt_name_text(import->workload, range->name));
+}
+
+/* The last range before `first` in which any thread of that process loads data: the first call may be of PyTorch's thread that
+ * pins memory.  NULL: there is none. */
+static const struct gt_import_range *last_loading(const struct gt_import *import, uint64_t process, int64_t first)
+{
+    const struct gt_import_range *last = NULL;
+
+    for (uint32_t i = 0; i < import->range_count; i++) {
+        const struct gt_import_range *range = &import->ranges[i];
+
+        if (range->start_ns < first && (last == NULL || range->start_ns > last->start_ns) &&
+            import->range_threads[range->thread].shown_process == process && loads_data(import, range))
+            last = range;
+    }
+    return last;
+}
+
+/* The start of the step, or of the loader's range, that a range lies in, or its own. */
+static int64_t outer_start(const struct gt_import *import, const struct gt_import_range *range)
 {
     int64_t start_ns = range->start_ns;
 
     for (uint32_t i = 0; i < import->range_count; i++) {
-        const struct gt_import_range *step = &import->ranges[i];
+        const struct gt_import_range *outer = &import->ranges[i];
 
-        if (step->kind == GT_RANGE_STEP && step->thread == range->thread && step->start_ns <= range->start_ns &&
-            step->end_ns > range->start_ns && step->start_ns < start_ns)
-            start_ns = step->start_ns;
+        if (outer->thread == range->thread && outer->start_ns < start_ns && outer->end_ns > range->start_ns &&
+            (outer->kind == GT_RANGE_STEP || loads_data(import, outer)))
+            start_ns = outer->start_ns;
     }
     return start_ns;
 }
 
 /* A loop loads its first batch before its first call: that time is part of the run, or its first step would do without. */
-static int64_t before_loading(const struct gt_import *import, int64_t first)
+static int64_t before_loading(const struct gt_import *import, const struct gt_import_call *call, int64_t first)
 {
-    int64_t origin = first;
+    const struct gt_import_range *loading =
+        call == NULL ? NULL : last_loading(import, import->workload->threads[call->thread].process, first);
 
-    for (uint32_t i = 0; i < import->range_count; i++) {
-        const struct gt_import_range *range = &import->ranges[i];
-        int64_t start_ns;
+    return loading == NULL ? first : outer_start(import, loading);
+}
 
-        if (range->start_ns >= first || !gt_is_data_loader(gt_name_text(import->workload, range->name)))
-            continue;
-        start_ns = step_start(import, range);
-        origin = start_ns < origin ? start_ns : origin;
-    }
-    return origin;
+static bool is_too_long(int64_t first, int64_t last)
+{
+    return last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000;
 }
 
 static int set_origin(struct gt_import_finish *finish, const char *path, struct gt_error *error)
 {
     const struct gt_import *import = finish->import;
-    int64_t first = INT64_MAX, last = INT64_MIN;
+    const struct gt_import_call *call = NULL;
+    int64_t first = INT64_MAX, last = INT64_MIN, loading;
 
     for (uint32_t i = 0; i < import->call_count; i++) {
-        first = import->calls[i].start_ns < first ? import->calls[i].start_ns : first;
+        call = call == NULL || import->calls[i].start_ns < call->start_ns ? &import->calls[i] : call;
         last = import->calls[i].end_ns > last ? import->calls[i].end_ns : last;
     }
+    first = call == NULL ? first : call->start_ns;
     for (uint32_t i = 0; i < import->op_count; i++) {
         first = import->ops[i].start_ns < first ? import->ops[i].start_ns : first;
         last = import->ops[i].end_ns > last ? import->ops[i].end_ns : last;
     }
-    first = before_loading(import, first);
-    finish->origin_ns = first;
-    if (last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000)
+    loading = before_loading(import, call, first);
+    finish->origin_ns = is_too_long(loading, last) ? first : loading; /* a range alone spoils nothing */
+    if (is_too_long(first, last))
         return gt_error_set(error,
                             "%s: its times lie more than %llu days apart (%lld to %lld ns); "
                             "the file is damaged or mixes clocks",

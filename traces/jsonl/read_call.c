@@ -358,6 +358,9 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
     if (raw->kind != GT_CALL_GRAPH_LAUNCH && raw->executable != NULL)
         return gt_error_set(error, "a call of %s launches no executable graph; \"executable\" is of graph_launch",
                             kind);
+    if (raw->loads && raw->kind != GT_CALL_LAUNCH && raw->kind != GT_CALL_GRAPH_LAUNCH)
+        return gt_error_set(error, "a call of %s loads no kernel's code; \"loads\" is of launch and graph_launch",
+                            kind);
     if (check_poll(raw, error) != 0)
         return -1;
     if (rule->buffer)

@@ -1,4 +1,5 @@
 /* event.c - what one event of a Kineto profile means to a workload. */
+#include "sim/base/affix.h"
 #include "sim/base/array.h"
 #include "traces/kineto/internal.h"
 
@@ -168,15 +169,10 @@ static const struct {
     { "Array", GT_MEMORY_DEVICE },      { "Managed", GT_MEMORY_MANAGED },
 };
 
-static bool starts_with(const char *text, size_t length, const char *start)
-{
-    return strlen(start) <= length && memcmp(text, start, strlen(start)) == 0;
-}
-
 static enum gt_memory memory_at(const char *text, size_t length)
 {
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++)
-        if (starts_with(text, length, memories[i].name))
+        if (gt_begins(text, length, memories[i].name))
             return memories[i].memory;
     return GT_MEMORY_UNKNOWN;
 }
@@ -205,7 +201,7 @@ static void read_copy_name(struct kineto *kineto, struct gt_import_op *op)
     if (arrow != NULL)
         to = memory_at(arrow + 3, name->length - (size_t)(arrow + 3 - text));
     for (size_t i = 0; i < sizeof directions / sizeof directions[0] && !known; i++) {
-        if (name->length > 7 && starts_with(text + 7, name->length - 7, directions[i].name)) {
+        if (name->length > 7 && gt_begins(text + 7, name->length - 7, directions[i].name)) {
             op->direction = (uint8_t)directions[i].direction;
             known = true;
         }

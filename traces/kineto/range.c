@@ -1,16 +1,12 @@
 /* range.c - operators, annotations, steps and modules: what the calls of a thread were made for. */
 #include <string.h>
 
+#include "sim/base/affix.h"
 #include "traces/kineto/internal.h"
-
-static bool begins(const char *name, size_t length, const char *with)
-{
-    return strlen(with) <= length && memcmp(name, with, strlen(with)) == 0;
-}
 
 bool kineto_is_module(const char *name, size_t length)
 {
-    return begins(name, length, "nn.Module: ");
+    return gt_begins(name, length, "nn.Module: ");
 }
 
 /* The node of PyTorch's backward pass that puts a parameter's gradient where the optimiser finds it. */
@@ -36,7 +32,7 @@ static enum gt_range_kind kind_of(const struct kineto_event *event)
 {
     if (event->category == KINETO_PYTHON)
         return GT_RANGE_MODULE;
-    if (begins(event->name.bytes, event->name.length, "ProfilerStep"))
+    if (gt_begins(event->name.bytes, event->name.length, "ProfilerStep"))
         return GT_RANGE_STEP;
     return event->category == KINETO_OPERATOR ? GT_RANGE_OPERATOR : GT_RANGE_ANNOTATION;
 }

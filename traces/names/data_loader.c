@@ -1,23 +1,14 @@
 #include "traces/names/data_loader.h"
 
-#include <stddef.h>
 #include <string.h>
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static bool ends(const char *text, const char *with)
-{
-    size_t length = strlen(text), tail = strlen(with);
-
-    return length >= tail && strcmp(text + length - tail, with) == 0;
-}
+#include "sim/base/affix.h"
 
 bool gt_is_data_loader(const char *name)
 {
-    return begins(name, "enumerate(DataLoader)#") || begins(name, "enumerate(DataPipe)#") ||
-           ends(name, "dataloader_next") || ends(name, ".val_next") ||
-           (strstr(name, "utils/data/dataloader.py(") != NULL && ends(name, ": __next__"));
+    size_t length = strlen(name);
+
+    return gt_begins(name, length, "enumerate(DataLoader)#") || gt_begins(name, length, "enumerate(DataPipe)#") ||
+           gt_ends(name, length, "dataloader_next") || gt_ends(name, length, ".val_next") ||
+           (strstr(name, "utils/data/dataloader.py(") != NULL && gt_ends(name, length, ": __next__"));
 }

@@ -51,6 +51,12 @@ static uint32_t find_candidates(const struct gt_recorded_process *process, uint3
     return count;
 }
 
+/* A damaged recording has operations in plenty with a launch's number: the first says whether it waited. */
+static bool is_first(const struct asked *asked, uint32_t i)
+{
+    return i == 0 || asked[i - 1].correlation != asked[i].correlation;
+}
+
 static bool is_among(const uint32_t *numbers, uint32_t count, uint32_t number)
 {
     return bsearch(&number, numbers, count, sizeof number, by_number) != NULL;
@@ -84,7 +90,8 @@ void gt_recorded_find_loads(struct gt_recorded_process *process)
     candidates = find_candidates(process, found);
     asked = find_asked(process, &count);
     for (uint32_t i = 0; candidates > 0 && i < count; i++) {
-        if (asked[i].start_ns >= last_end_ns && is_among(found, candidates, asked[i].correlation))
+        if (asked[i].start_ns >= last_end_ns && is_first(asked, i) &&
+            is_among(found, candidates, asked[i].correlation))
             process->loads[process->load_count++] = asked[i].correlation;
         if (asked[i].end_ns > last_end_ns)
             last_end_ns = asked[i].end_ns;

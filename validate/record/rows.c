@@ -116,7 +116,7 @@ READER(r_malloc_3d, cudaMalloc3D_v3020_params,
            call->a = ADDRESS(p->pitchedDevPtr->ptr);
            call->b = p->pitchedDevPtr->pitch * p->extent.height * p->extent.depth;
        } call->c = GT_MEMORY_DEVICE;)
-READER(r_array, cudaMallocArray_v3020_params, call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
+READER(r_array, cudaMallocArray_v3020_params, if (call->result != 0) return; call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
        call->b = texel_bytes(p->desc) * p->width * at_least_one(p->height);)
 READER(r_array_3d, cudaMalloc3DArray_v3020_params, if (call->result != 0) return; call->a = GOT_ARRAY(p->array); call->c = GT_MEMORY_DEVICE;
        call->b = texel_bytes(p->desc) * p->extent.width * at_least_one(p->extent.height) * at_least_one(p->extent.depth);)

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "traces/io/child.h"
+#include "traces/io/temporary.h"
 
 extern char **environ;
 
@@ -39,25 +41,24 @@ static bool is_trace(const char *path)
     return be32toh(number) != application;
 }
 
-/* `gridtide run` of this program; its errors and warnings go where ours do.  Returns an exit status. */
-static int simulate(const char *trace, const char *store)
+/* `gridtide run` of this program, whose errors, warnings and progress go where ours do; its table goes nowhere.  Returns an
+ * exit status. */
+static int simulate(const char *trace, const char *store, bool quiet)
 {
-    char *const arguments[] = {
-        (char *)"/proc/self/exe",
-        (char *)"run",
-        (char *)"-q",
-        (char *)"-o",
-        (char *)store,
-        (char *)"--",
-        (char *)trace,
-        NULL,
+    char *self = (char *)"/proc/self/exe", *run = (char *)"run";
+    char *const loud[] = { self, run, (char *)"-o", (char *)store, (char *)"--", (char *)trace, NULL };
+    char *const quietly[] = {
+        self, run, (char *)"-q", (char *)"-o", (char *)store, (char *)"--", (char *)trace, NULL
     };
+    posix_spawn_file_actions_t actions;
     struct gt_error error;
     int status, failed;
     pid_t child;
 
-    fflush(stdout);
-    failed = gt_child_start(&child, NULL, arguments, environ);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    failed = gt_child_start(&child, &actions, quiet ? quietly : loud, environ);
+    posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) {
         gt_error_set(&error, "cannot start this program again to simulate %.200s: %s", trace, strerror(failed));
         return gt_fail(&error);
@@ -65,30 +66,29 @@ static int simulate(const char *trace, const char *store)
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return GT_EXIT_FAILED;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : GT_EXIT_FAILED;
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    gt_error_set(&error, "simulating %.200s was ended by signal %d (%s)", trace, WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    return gt_fail(&error);
 }
 
-int gt_with_run(const char *path, gt_store_work *work, const void *arguments)
+int gt_with_run(const char *path, bool quiet, gt_store_work *work, const void *arguments)
 {
-    const char *place = getenv("TMPDIR");
     char *folder, *store;
     struct gt_error error;
     int result;
 
     if (!is_trace(path))
         return gt_with_store(path, work, arguments);
-    folder = gt_format("%s/gridtide-XXXXXX", place != NULL && place[0] != '\0' ? place : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        gt_error_set(&error, "%.200s: cannot make a folder for the simulated run: %s", folder, strerror(errno));
-        free(folder);
+    folder = gt_temporary_folder("run", &error);
+    if (folder == NULL)
         return gt_fail(&error);
-    }
     store = gt_format("%s/run.db", folder);
-    result = simulate(path, store);
+    result = simulate(path, store, quiet);
     if (result == GT_EXIT_DONE)
         result = gt_with_store(store, work, arguments);
-    unlink(store);
-    rmdir(folder);
+    gt_temporary_remove(folder);
     free(store);
     free(folder);
     return result;

@@ -6,14 +6,15 @@
 #include "sim/base/error.h"
 #include "traces/names/short_name.h"
 
-enum { INDENT = 2, HOSTS_FOR_PEOPLE = 10, NAME_WIDTH = 60 };
+enum { INDENT = 2, NAME_WIDTH = 60 };
 
 static void add_us(struct gt_table *table, gt_time_ps time_ps)
 {
     gt_table_real(table, (double)time_ps / 1e6, 3);
 }
 
-struct gt_table *gt_breakdown_table(const struct gt_breakdown *breakdown)
+/* A kind of time a row, of all steps, with its mean of a step. */
+static struct gt_table *breakdown_table(const struct gt_breakdown *breakdown)
 {
     static const struct gt_column columns[] = {
         { "kind", GT_COLUMN_TEXT },
@@ -93,11 +94,6 @@ static struct gt_table *steps_for_programs(const struct gt_breakdown *breakdown)
     return table;
 }
 
-struct gt_table *gt_breakdown_steps_table(const struct gt_breakdown *breakdown, enum gt_format format, size_t most)
-{
-    return format == GT_FORMAT_TABLE ? steps_for_people(breakdown, most) : steps_for_programs(breakdown);
-}
-
 /* The counted steps from `first` on that are of the same process and GPU, added up into *sum; returns how many steps there
  * are, counted or not. */
 static size_t sum_rank(const struct gt_breakdown *breakdown, size_t first, struct gt_breakdown_step *sum,
@@ -119,7 +115,8 @@ static size_t sum_rank(const struct gt_breakdown *breakdown, size_t first, struc
     return i - first;
 }
 
-struct gt_table *gt_breakdown_ranks_table(const struct gt_breakdown *breakdown)
+/* A process on a GPU a row: the mean of a step. */
+static struct gt_table *ranks_table(const struct gt_breakdown *breakdown)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
@@ -145,7 +142,8 @@ struct gt_table *gt_breakdown_ranks_table(const struct gt_breakdown *breakdown)
     return table;
 }
 
-struct gt_table *gt_breakdown_hosts_table(const struct gt_breakdown *breakdown, size_t most)
+/* What the host did while the GPU had nothing to do, a range name a row. */
+static struct gt_table *hosts_table(const struct gt_breakdown *breakdown, size_t most)
 {
     static const struct gt_column columns[] = {
         { "kind", GT_COLUMN_TEXT },
@@ -201,7 +199,7 @@ static struct gt_table *tree_for_people(const struct gt_launch_tree *tree, size_
     return table;
 }
 
-struct gt_table *gt_launch_tree_table(const struct gt_launch_tree *tree, enum gt_format format, size_t most)
+static struct gt_table *tree_for_programs(const struct gt_launch_tree *tree)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
@@ -211,11 +209,8 @@ struct gt_table *gt_launch_tree_table(const struct gt_launch_tree *tree, enum gt
         { "name", GT_COLUMN_NAME },
     };
     /* clang-format on */
-    struct gt_table *table;
+    struct gt_table *table = gt_table_new("launch_tree", columns, sizeof columns / sizeof columns[0]);
 
-    if (format == GT_FORMAT_TABLE)
-        return tree_for_people(tree, most);
-    table = gt_table_new("launch_tree", columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < tree->count; i++) {
         gt_table_integer(table, (int64_t)i);
         if (tree->nodes[i].parent == GT_NONE)
@@ -228,34 +223,31 @@ struct gt_table *gt_launch_tree_table(const struct gt_launch_tree *tree, enum gt
     return table;
 }
 
-int gt_breakdown_tables(const struct gt_loaded_run *run, enum gt_format format, size_t most_names,
+int gt_breakdown_tables(const struct gt_breakdown *breakdown, enum gt_format format, size_t most,
                         struct gt_table **tables)
 {
     bool people = format == GT_FORMAT_TABLE;
-    struct gt_breakdown breakdown;
     int count = 0;
 
-    gt_breakdown_find(run, &breakdown);
-    tables[count++] = gt_breakdown_table(&breakdown);
-    if (!people || breakdown.lane_count > 1)
-        tables[count++] = gt_breakdown_ranks_table(&breakdown);
-    if (!people || breakdown.step_count > 1)
-        tables[count++] = gt_breakdown_steps_table(&breakdown, format, most_names);
-    if (!people || breakdown.host_count > 0)
-        tables[count++] = gt_breakdown_hosts_table(&breakdown, people ? HOSTS_FOR_PEOPLE : SIZE_MAX);
-    gt_breakdown_free(&breakdown);
+    tables[count++] = breakdown_table(breakdown);
+    if (!people || breakdown->lane_count > 1)
+        tables[count++] = ranks_table(breakdown);
+    if (!people || breakdown->step_count > 1)
+        tables[count++] = people ? steps_for_people(breakdown, most) : steps_for_programs(breakdown);
+    if (!people || breakdown->host_count > 0)
+        tables[count++] = hosts_table(breakdown, most);
     return count;
 }
 
-int gt_launch_tables(const struct gt_loaded_run *run, enum gt_format format, size_t most_names,
-                     struct gt_table **tables)
+int gt_launch_tables(const struct gt_loaded_run *run, enum gt_format format, size_t most, struct gt_table **tables)
 {
+    bool people = format == GT_FORMAT_TABLE;
     struct gt_launch_tree tree;
 
-    if (format == GT_FORMAT_TABLE && run->range_count == 0)
+    if (people && run->range_count == 0)
         return 0;
     gt_launch_tree_find(run, &tree);
-    tables[0] = gt_launch_tree_table(&tree, format, most_names);
+    tables[0] = people ? tree_for_people(&tree, most) : tree_for_programs(&tree);
     gt_launch_tree_free(&tree);
     return 1;
 }

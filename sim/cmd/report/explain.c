@@ -16,6 +16,7 @@ static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
+    GT_OPTION_QUIET_ANSWER,
     { "full", OPTION_FULL, NULL, 0, "Print every table, not the summary alone", 0 },
     { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
     { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5)", 0 },
@@ -49,6 +50,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &request->filter; return 0;
     case 'f': request->format = gt_option_format(state, text); return 0;
+    case 'q': request->quiet = true; return 0;
     case OPTION_FULL: request->full = true; return 0;
     case OPTION_NO_PREDICT: request->no_predict = true; return 0;
     case OPTION_TOP: request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
@@ -112,7 +114,7 @@ static int run(int argc, char **argv)
                                           .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &request);
-    return gt_with_run(request.store, explain, &request);
+    return gt_with_run(request.store, request.quiet, explain, &request);
 }
 
 const struct gt_command gt_command_explain = {

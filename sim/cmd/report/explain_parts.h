@@ -16,6 +16,7 @@ struct gt_explain_request {
     enum gt_format format;
     bool full;               /* people get all tables, not the summary */
     bool no_predict;         /* the what-if engine is not asked */
+    bool quiet;              /* no progress, no warnings of a trace */
     struct gt_filter filter; /* the part of the run: of a kernel, to look for its launch in */
 };
 /* Does the store have cycles of any kernel?  1 or 0; -1 with the reason. */

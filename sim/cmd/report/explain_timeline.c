@@ -271,24 +271,6 @@ static struct gt_table *findings_table(const struct gt_loaded_run *t, const stru
     return table;
 }
 
-/* The parts of the breakdown, and who launches what. */
-static size_t breakdown_tables(const struct gt_loaded_run *t, const struct gt_breakdown *breakdown,
-                               const struct gt_explain_request *request, struct gt_table **tables)
-{
-    struct gt_launch_tree tree;
-    size_t count = 0;
-
-    tables[count++] = gt_breakdown_table(breakdown);
-    if (breakdown->lane_count > 1 || request->format != GT_FORMAT_TABLE)
-        tables[count++] = gt_breakdown_ranks_table(breakdown);
-    tables[count++] = gt_breakdown_steps_table(breakdown, request->format, request->top);
-    tables[count++] = gt_breakdown_hosts_table(breakdown, request->top);
-    gt_launch_tree_find(t, &tree);
-    tables[count++] = gt_launch_tree_table(&tree, request->format, request->top);
-    gt_launch_tree_free(&tree);
-    return count;
-}
-
 static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *limits, const char *trust,
                          const struct gt_overview *overview, const struct gt_explain_request *request)
 {
@@ -304,7 +286,8 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     if (!people)
         tables[count++] = gt_explain_overview_table(t, overview);
     tables[count++] = limit_table(t, limits, trust);
-    count += breakdown_tables(t, &overview->breakdown, request, &tables[count]);
+    count += gt_breakdown_tables(&overview->breakdown, request->format, request->top, &tables[count]);
+    count += gt_launch_tables(t, request->format, request->top, &tables[count]);
     tables[count++] = causes_table(limits);
     tables[count++] = shares_table("steps", "step", limits->steps, limits->step_count, request->top);
     tables[count++] = shares_table("operators", "operator", limits->operators, limits->operator_count, request->top);
@@ -338,7 +321,7 @@ static int print(struct gt_store *store, const struct gt_loaded_run *t, const st
     if (gt_store_find_trust(gt_store_database(store), t->run_id, GT_WARNING_EXTRAPOLATED, &trust, error) != 0)
         return -1;
     if (!request->no_predict)
-        predicting = gt_predicting_begin(store, t->run_id, &predictor, error);
+        predicting = gt_predicting_begin(store, t->run_id, request->quiet, &predictor, error);
     if (request->no_predict || predicting != NULL) {
         gt_overview_find(t, limits->task_kernels, limits->task_kernel_count, &predictor, &overview);
         if (request->format == GT_FORMAT_TABLE)

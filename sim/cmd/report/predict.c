@@ -1,6 +1,7 @@
 #include "sim/cmd/report/predict.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "sim/cmd/input/inquiry.h"
 #include "sim/cmd/print/progress.h"
+#include "traces/explain/run_options.h"
 #include "traces/store/answers.h"
 #include "traces/store/run_rows.h"
 
@@ -18,12 +20,25 @@ struct gt_predicting {
     char *device; /* the run's */
     char why_not[WHY_BYTES];
     enum { NOT_READ, READY, REFUSED } state;
+    bool quiet; /* no progress */
+    bool bars;  /* as the run's own options */
     struct gt_model_options model;
     struct gt_inquiry inquiry;
     struct gt_whatif whatif;
     struct gt_change *tried;
     size_t tried_count;
 };
+
+static void say_why_not(struct gt_predicting *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say_why_not(struct gt_predicting *p, const char *format, ...)
+{
+    size_t begun = (size_t)snprintf(p->why_not, sizeof p->why_not, "without predicted gains: ");
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(p->why_not + begun, sizeof p->why_not - begun, format, arguments);
+    va_end(arguments);
+}
 
 /* The trace again, and its baseline. */
 static int read_trace(struct gt_predicting *p, struct gt_error *error)
@@ -34,7 +49,7 @@ static int read_trace(struct gt_predicting *p, struct gt_error *error)
         return -1;
     if (strcmp(p->inquiry.device.name, p->device) != 0)
         return gt_error_set(error, "the run is of %.80s, its trace of %.80s", p->device, p->inquiry.device.name);
-    subject = gt_inquiry_subject(&p->inquiry, &p->model, false);
+    subject = gt_inquiry_subject(&p->inquiry, &p->model, p->bars);
     if (gt_whatif_begin(&p->whatif, &subject, error) != 0) {
         gt_whatif_free(&p->whatif);
         return -1;
@@ -76,7 +91,7 @@ static int try_change(struct gt_predicting *p, const struct gt_change *change, b
     struct gt_error refused;
     int known = 0;
 
-    gt_progress_begin(&progress, "simulating a recommended change", false);
+    gt_progress_begin(&progress, "simulating a recommended change", p->quiet);
     if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0 && take(&p->whatif, &answer, &one)) {
         snprintf(one.change, sizeof one.change, "%s", change->spec);
         known = !found || one.predicted_us < prediction->predicted_us;
@@ -96,7 +111,7 @@ static void get_ready(struct gt_predicting *p)
         return;
     p->state = read_trace(p, &error) == 0 ? READY : REFUSED;
     if (p->state == REFUSED)
-        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.240s", error.text);
+        say_why_not(p, "%.240s", error.text);
 }
 
 static int predict(void *user, const char *spec, struct gt_prediction *prediction)
@@ -131,55 +146,57 @@ static char *find_trace(const struct gt_trace_source *source, const char *named)
     return NULL;
 }
 
-/* Why nobody can be asked about the run; nothing where somebody can. */
-static void say_why_not(struct gt_predicting *p, const struct gt_trace_source *source, const char *named,
-                        int64_t without)
+/* The trace to ask, or why none is asked. */
+static void find_asked(struct gt_predicting *p, const struct gt_trace_source *source, const char *named,
+                       int64_t without, const struct gt_run_options *options)
 {
     if (without != 0)
-        snprintf(
-            p->why_not, sizeof p->why_not,
-            "without predicted gains: this run is one of a change; 'gridtide whatif' compares with the recording");
+        say_why_not(p, "this run is one of a change; 'gridtide whatif' compares with the recording");
     else if (source->path == NULL)
-        snprintf(
-            p->why_not, sizeof p->why_not,
-            "without predicted gains: the store does not say where its trace is; make it again with 'gridtide run'");
-    else if (p->path == NULL)
-        snprintf(p->why_not, sizeof p->why_not, "without predicted gains: %.180s is %s",
-                 named != NULL ? named : source->path,
-                 access(source->path, R_OK) == 0 ? "not the file that this store was made from any more"
-                                                 : "no longer there");
+        say_why_not(p, "the store does not say where its trace is; make it again with 'gridtide run'");
+    else if (options->other[0] != '\0')
+        say_why_not(p, "this run was made with %s, and they would be of one without", options->other);
+    else if ((p->path = find_trace(source, named)) == NULL)
+        say_why_not(p, "%.180s is %s", named != NULL ? named : source->path,
+                    access(source->path, R_OK) == 0 ? "not the file that this store was made from any more"
+                                                    : "no longer there");
 }
 
 static int find_source(struct gt_predicting *p, struct gt_store *store, int64_t run_id, struct gt_error *error)
 {
     struct gt_database *database = gt_store_database(store);
     struct gt_trace_source source = { .path = NULL };
-    struct gt_device device;
+    struct gt_run_names names = { .trace = NULL };
     int64_t trace_id = 0, without = 0;
     char *named = NULL;
     int result = -1;
 
     if (gt_query_one(database, "SELECT trace_id FROM run WHERE run_id = ?1", run_id, 0, &trace_id, error) >= 0 &&
         gt_store_find_baseline(store, run_id, &without, error) == 0 &&
-        gt_stored_device(database, run_id, &device, error) == 0 &&
+        gt_run_names(database, run_id, &names, error) == 0 &&
         gt_store_find_trace_file(database, trace_id, &named, error) == 0 &&
         gt_store_find_trace_source(database, trace_id, &source, error) == 0) {
-        p->device = gt_strdup(device.name);
-        p->path = without == 0 && source.path != NULL ? find_trace(&source, named) : NULL;
-        say_why_not(p, &source, named, without);
+        const struct gt_run_options options = gt_run_options_read(names.options);
+
+        p->device = gt_strdup(names.device);
+        p->model.seed = options.seed;
+        p->bars = options.bars;
+        find_asked(p, &source, named, without, &options);
         result = 0;
     }
+    gt_run_names_free(&names);
     free(source.path);
     free(named);
     return result;
 }
 
-struct gt_predicting *gt_predicting_begin(struct gt_store *store, int64_t run_id, struct gt_predictor *predictor,
-                                          struct gt_error *error)
+struct gt_predicting *gt_predicting_begin(struct gt_store *store, int64_t run_id, bool quiet,
+                                          struct gt_predictor *predictor, struct gt_error *error)
 {
     struct gt_predicting *p = gt_calloc(1, sizeof *p);
     const struct gt_model_options model = GT_MODEL_OPTIONS_DEFAULT;
 
+    p->quiet = quiet;
     p->model = model;
     p->model.quiet = true;
     *predictor = (struct gt_predictor){ .user = p };

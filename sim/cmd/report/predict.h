@@ -9,10 +9,11 @@
 struct gt_predicting;
 
 /* Who predicts for a run of the store, into *predictor: nobody where the run's trace is not there any more or has changed,
- * or the run is itself one of a change; predictor->why_not then says so.  The trace is read at the first question; nothing
- * is printed.  NULL with the reason where the store cannot be read. */
-struct gt_predicting *gt_predicting_begin(struct gt_store *store, int64_t run_id, struct gt_predictor *predictor,
-                                          struct gt_error *error);
+ * the run is itself one of a change, or had options that are not taken over (all but --seed and --blocks);
+ * predictor->why_not then says so.  The trace is read at the first question; but for progress, unless `quiet`, nothing is
+ * printed.  NULL with the reason where the store cannot be read. */
+struct gt_predicting *gt_predicting_begin(struct gt_store *store, int64_t run_id, bool quiet,
+                                          struct gt_predictor *predictor, struct gt_error *error);
 void gt_predicting_end(struct gt_predicting *predicting); /* NULL allowed */
 
 #endif

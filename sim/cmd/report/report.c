@@ -62,7 +62,7 @@ static struct gt_predicting *begin_predicting(struct gt_store *store, const stru
     struct gt_error none;
 
     *run_id = arguments->no_predict ? -1 : gt_stats_find_run(gt_store_database(store), "simulated", &none);
-    return *run_id < 0 ? NULL : gt_predicting_begin(store, *run_id, predictor, &none);
+    return *run_id < 0 ? NULL : gt_predicting_begin(store, *run_id, arguments->quiet, predictor, &none);
 }
 
 static int make_report(struct gt_store *store, const void *user, struct gt_error *error)

@@ -439,10 +439,13 @@ int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enu
     bool people = format == GT_FORMAT_TABLE;
     size_t most_names = people ? NAMES_FOR_PEOPLE : SIZE_MAX;
     uint64_t most_segments = people ? GT_SEGMENTS_FOR_PEOPLE : GT_SEGMENTS_FOR_PROGRAMS;
+    struct gt_breakdown breakdown;
     int count = 0;
 
     tables[count++] = summary_table(stats);
-    count += gt_breakdown_tables(run, format, most_names, &tables[count]);
+    gt_breakdown_find(run, &breakdown);
+    count += gt_breakdown_tables(&breakdown, format, most_names, &tables[count]);
+    gt_breakdown_free(&breakdown);
     if (people) {
         tables[count++] = streams_table(stats, "streams", CELLS_FIRST);
         if (stats->summary.waits_known)

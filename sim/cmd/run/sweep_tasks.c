@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/affix.h"
 #include "sim/cmd/input/common.h"
 #include "sim/cmd/run/sweep_parts.h"
 
@@ -98,20 +99,13 @@ static int take(struct gt_sweep *sweep, const char *path, struct gt_error *error
     return result;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-
-    return length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
 /* Is it a file of a task of that array? */
 static bool is_of(const char *name, const char *array, const char *ending)
 {
     size_t length = array != NULL ? strlen(array) : strspn(name, "0123456789");
 
     return length > 0 && (array == NULL || strncmp(name, array, length) == 0) && name[length] == '-' &&
-           ends_with(name, ending);
+           gt_ends(name, strlen(name), ending);
 }
 
 int gt_sweep_collect(struct gt_sweep *sweep, const char *array, struct gt_error *error)

@@ -150,7 +150,7 @@ static void make_folders(const char *file)
 
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(path, 0777);
+        mkdir(path, 0700); /* as the XDG base directory specification says */
         *slash = '/';
     }
     free(path);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/cmd/trace/record_parts.h"
@@ -43,16 +44,26 @@ static void say_missing(char *const *places, struct gt_error *error)
 #endif
 }
 
+/* The absolute path of a file that can be read, as the program may change its folder; else NULL. */
+static char *find_file(const char *path)
+{
+    char *absolute = realpath(path, NULL);
+    struct stat info;
+
+    if (absolute != NULL && stat(absolute, &info) == 0 && S_ISREG(info.st_mode) && access(absolute, R_OK) == 0)
+        return absolute;
+    free(absolute);
+    return NULL;
+}
+
 /* The library that the user names: nothing else is tried. */
 static char *named(const char *path, struct gt_error *error)
 {
-    char *absolute = realpath(path, NULL); /* the program may change its folder */
+    char *found = find_file(path);
 
-    if (absolute != NULL && access(absolute, R_OK) == 0)
-        return absolute;
-    free(absolute);
-    gt_error_set(error, "%s: cannot be read; " VARIABLE " must be the path of " LIBRARY, path);
-    return NULL;
+    if (found == NULL)
+        gt_error_set(error, "%s: no file that can be read; " VARIABLE " must be the path of " LIBRARY, path);
+    return found;
 }
 
 char *gt_recorder_library(struct gt_error *error)
@@ -66,8 +77,8 @@ char *gt_recorder_library(struct gt_error *error)
     places[1] = in_folder(gt_moved_path(GT_INSTALLED_LIBRARIES));
     places[2] = in_folder(gt_format("%s", GT_INSTALLED_LIBRARIES));
     for (int i = 0; i < PLACES && found == NULL; i++)
-        if (places[i] != NULL && access(places[i], R_OK) == 0)
-            found = realpath(places[i], NULL);
+        if (places[i] != NULL)
+            found = find_file(places[i]);
     if (found == NULL)
         say_missing(places, error);
     for (int i = 0; i < PLACES; i++)
