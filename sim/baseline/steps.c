@@ -13,6 +13,8 @@
 /* Annotations are steps where they hold this part of the calls from the first on that submit work: a recorded process may have
  * begun with making its model. */
 static const double most_submits_part = 0.8;
+/* One that stands alone is a step where it holds this part of all. */
+static const double least_alone_part = 0.2;
 /* Steps of the optimiser end steps of the program where the shortest has this part of the longest one's calls. */
 static const double steps_alike = 0.8;
 
@@ -108,10 +110,11 @@ static uint64_t count_submits(const struct gt_workload *w, gt_call_index first, 
     return count;
 }
 
-/* How many annotations there are like number `first`, from it on; 0: they hold not nearly all work. */
+/* How many annotations there are like number `first`, from it on; 0: they are no steps. */
 static uint32_t count_annotations(const struct gt_workload *w, uint32_t first)
 {
     gt_call_index begin = w->ranges[first].first_call;
+    uint64_t all = count_submits(w, 0, w->call_count);
     uint32_t last = first, count = 1;
     uint64_t submits = count_submits(w, begin, w->ranges[first].behind_call);
 
@@ -122,9 +125,9 @@ static uint32_t count_annotations(const struct gt_workload *w, uint32_t first)
         last = i;
         count++;
     }
-    return submits > 0 && (double)submits >= most_submits_part * (double)count_submits(w, begin, w->call_count)
-               ? count
-               : 0;
+    if (submits == 0 || (double)submits < most_submits_part * (double)count_submits(w, begin, w->call_count))
+        return 0;
+    return count > 1 || (double)submits >= least_alone_part * (double)all ? count : 0;
 }
 
 enum { ANNOTATIONS_TRIED = 16 };

@@ -112,16 +112,15 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (gt_count_parse(argument, "how often gradients are added up", 1, MOST_PASSES, &times, error) != 0)
         return -1;
     if (scenario->repeated_passes > 0)
-        return gt_error_set(error, "gradients are added up already; say accumulate=%u",
+        return gt_error_set(error, "accumulate was given twice: say accumulate=%u",
                             scenario->repeated_passes * times);
     if (gt_training_find(&p.training, scenario, error) == 0) {
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
         scenario->repeated_passes = times;
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "%u forward and backward passes a step take what the recorded one took, and from the second on "
-            "each gradient is added to what is there",
-            times);
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Each of the %u forward and backward passes of a step takes as long as the recorded one; "
+                           "from the second pass on, each gradient is added to the one before",
+                           times);
         status = 0;
     }
     gt_training_free(&p.training);
@@ -132,6 +131,6 @@ const struct gt_change_kind gt_change_accumulate = {
     .name = "accumulate",
     .argument = "K",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "K forward and backward passes a step, reduced once where there are ranks",
+    .help = "K forward and backward passes a step; ranks reduce the gradients once",
     .apply = apply,
 };

@@ -101,20 +101,19 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     gt_scenario_replace(scenario, rebuild_async(scenario->workload, &counts));
     if (counts.forms > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%u copies and memsets are asked for in the asynchronous form; pageable memory is still "
-                           "staged by the host, and a copy out to it still waited for",
+                           "%u copies and memsets use their asynchronous form; the host still stages pageable "
+                           "memory, and still waits for a copy out to it",
                            counts.forms);
     if (counts.waits > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%u waits for a stream directly behind a copy in are taken as that copy's, and left out",
+                           "%u waits for a stream directly after a copy in belong to that copy and are left out",
                            counts.waits);
-    gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                       "the host does not write to what is being copied in before it is over");
+    gt_scenario_assume(scenario, GT_TRUST_HIGH, "Assumes the host does not overwrite data while it is copied in");
     if (counts.outs > 0)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "what %u copies bring out the host reads behind its next wait only, which the trace does "
-                           "not show",
-                           counts.outs);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "Assumes the host reads the data of %u copies out only after its next wait; the trace does not show this",
+            counts.outs);
     return 0;
 }
 
@@ -122,7 +121,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_async = {
     .name = "async",
     .takes = GT_ARGUMENT_NONE,
-    .help = "copies do not hold the host up (pageable memory is still staged)",
+    .help = "copies do not block the host (pageable memory is still staged)",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -24,16 +24,16 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (gt_count_parse(argument, "how many SMs a collective may hold", 1, 64, &most, error) != 0)
         return -1;
     if (count_collectives(scenario->workload, &unsized) == 0)
-        return gt_error_set(error, "the trace has no collectives; ddp and dp, given before it, bring them");
+        return gt_error_set(error, "the trace has no collectives; give ddp=N before it to add them");
     scenario->device.collective.most_channels = most;
-    gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "collectives hold %u SMs at most, and are slower where NCCL would take more; those that were "
-                       "recorded move their data as fast as they did",
-                       most);
+    gt_scenario_assume(
+        scenario, GT_TRUST_MEDIUM,
+        "Collectives use at most %u SMs and are slower where NCCL would use more; recorded ones keep their bandwidth",
+        most);
     if (unsized > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_LOW,
-            "%u kinds of collectives do not say their size: these take as long as they were recorded to", unsized);
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "%u kinds of collectives have no size in the trace; they keep their recorded duration",
+                           unsized);
     return 0;
 }
 
@@ -41,6 +41,6 @@ const struct gt_change_kind gt_change_collective_sms = {
     .name = "collective-sms",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "no collective holds more than N SMs (NCCL_MAX_CTAS)",
+    .help = "no collective uses more than N SMs (NCCL_MAX_CTAS)",
     .apply = apply,
 };

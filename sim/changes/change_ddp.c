@@ -277,49 +277,46 @@ static void tell_updates(struct gt_scenario *scenario, const struct gt_training 
         kept |= t->steps[i].kept;
     }
     if (parted)
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "optimisers step several times in a recorded step: ranks reduce behind each backward pass");
-    if (through)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "a backward pass that goes through another model reduces that one's gradients, too, in "
-                           "buckets of their own");
-    if (kept)
+                           "Optimizers step several times in a recorded step: ranks reduce after each backward pass");
+    if (through)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "passes without a step of an optimiser behind them reduce nothing (no_sync()): their gradients are "
-            "added to a later one's");
+            "A backward pass through a second model also reduces that model's gradients, in buckets of their own");
+    if (kept)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Backward passes without an optimizer step after them reduce nothing (no_sync()); a later "
+                           "pass reduces their gradients");
 }
 
 static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t ranks)
 {
     const struct gt_training *t = &ddp->training;
 
-    gt_scenario_assume(
-        scenario, GT_TRUST_MEDIUM,
-        "%u ranks of the recorded batch each; %.1f MiB of gradients a step in %u bucket%s, reduced beside the "
-        "backward pass (DistributedDataParallel's rules of PyTorch 2.11)",
-        ranks, (double)ddp->most.bytes / (1 << 20), ddp->most.buckets, ddp->most.buckets == 1 ? "" : "s");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "all ranks' hosts are as fast as the recorded one, and none is late");
+                       "%u ranks, each with the recorded batch; %.1f MiB of gradients a step in %u bucket%s, reduced "
+                       "during the backward pass (as DistributedDataParallel of PyTorch 2.11 does)",
+                       ranks, (double)ddp->most.bytes / (1 << 20), ddp->most.buckets,
+                       ddp->most.buckets == 1 ? "" : "s");
+    gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "Assumes every rank's host is as fast as the recorded one");
     if (t->passes > 1)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "the step adds up the gradients of %u passes: ranks reduce them in the last one "
-                           "alone (no_sync())",
-                           t->passes);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "The step accumulates the gradients of %u passes; ranks reduce them in the last pass only (no_sync())",
+            t->passes);
     tell_updates(scenario, t);
     gt_passes_tell_untold(scenario, t);
     if (gt_ranges_are_compiled(scenario->workload))
-        gt_scenario_assume(
-            scenario, GT_TRUST_LOW,
-            "the step is compiled: DistributedDataParallel compiles it in parts, one a bucket, so that "
-            "reductions begin earlier, and kernels are others than were recorded");
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "The step is compiled: DistributedDataParallel compiles it in parts, one per bucket, so "
+                           "that reductions begin earlier and kernels differ from the recorded ones");
     if (t->alike)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "how large each gradient is was not recorded: all are taken to be alike");
+                           "The size of each gradient was not recorded; all are assumed equal");
     if (t->spread)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "when which gradient is ready was not recorded: evenly over the backward pass");
+                           "The time at which each gradient is ready was not recorded; assumed evenly spread over "
+                           "the backward pass");
     gt_ranks_tell_extrapolated(scenario, ranks);
 }
 

@@ -83,7 +83,7 @@ static int parse_rest(struct delay *d, const char *rest, struct gt_error *error)
     if (rest == NULL)
         return 0;
     if (strncmp(rest, key, sizeof key - 1) != 0 || rest[sizeof key - 1] == '\0')
-        return gt_error_set(error, "behind the time stands gpu or before=NAME, not '%.60s'", rest);
+        return gt_error_set(error, "after the time comes gpu or before=NAME, not '%.60s'", rest);
     d->before = rest + sizeof key - 1;
     return 0;
 }
@@ -362,6 +362,6 @@ const struct gt_change_kind gt_change_delay = {
     .name = "delay",
     .argument = "RANK:US[:gpu][:before=NAME]",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "one rank is later in every step: its host, or its GPU",
+    .help = "one rank's host or GPU is delayed in every step",
     .apply = apply,
 };

@@ -80,11 +80,9 @@ static int apply_device(struct gt_scenario *scenario, const char *argument, stru
     if (gt_device_check(&device, error) != 0)
         return -1;
     scenario->device = device;
-    gt_scenario_assume(
-        scenario, GT_TRUST_MEDIUM,
-        "the host, its driver and the latencies between both are those of the recording; copies go by the "
-        "rates of %s's device file",
-        device.name);
+    gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                       "Host times and launch latencies stay as recorded; copies use the rates of the device file %s",
+                       device.name);
     return 0;
 }
 
@@ -99,7 +97,7 @@ const struct gt_change_kind gt_change_connections = {
     .name = "connections",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "so many hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
+    .help = "number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
     .tried = tried_connections,
     .applies = connections_apply,
     .apply = apply_connections,

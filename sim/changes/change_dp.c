@@ -281,7 +281,7 @@ static void tell(struct gt_scenario *scenario, const struct dp *dp, uint32_t pas
         (double)dp->training.gradient_bytes / (1 << 20));
     if (passes > 1)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "the step adds up the gradients of %u passes: all of that is done in each pass", passes);
+                           "The step accumulates the gradients of %u passes: all of that is done in each pass", passes);
     gt_passes_tell_untold(scenario, &dp->training);
     gt_ranks_tell_extrapolated(scenario, dp->ranks);
 }

@@ -78,36 +78,33 @@ static void tell_refused(struct gt_scenario *scenario, const struct gt_captures 
     uint32_t count = refusals(captures, &first);
 
     if (count > 0)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "%u of %u stretches are launched as they were, for stream capture refuses them: %s %s",
-                           count, captures->count, gt_call_place(scenario->workload, first->refused, place),
-                           first->why);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%u of %u parts of the recorded run stay as they were, because stream capture refuses them: %s %s", count,
+            captures->count, gt_call_place(scenario->workload, first->refused, place), first->why);
 }
 
 static void tell(struct gt_scenario *scenario, const struct gt_graph_counts *counts)
 {
-    gt_scenario_assume(
-        scenario, GT_TRUST_HIGH,
-        "%u calls become %u graph launches; capture and instantiation of %u different graphs, of %u nodes "
-        "launched in all, stand apart and are not counted",
-        counts->launches, counts->graphs, counts->different, counts->nodes);
+    gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                       "%u calls of the recorded run become %u graph launches; the time to capture and instantiate "
+                       "%u graphs (%u nodes launched in all) is not counted",
+                       counts->launches, counts->graphs, counts->different, counts->nodes);
     if (counts->own_work_ps > 0)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Assumes that %.1f us of host time between these calls, and directly before and after "
+                           "them, is launch overhead that a graph removes",
+                           (double)counts->own_work_ps / 1e6);
+    if (counts->unknown_waits > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "the host's own work between those calls, and as much before and behind them, was there to launch "
-            "only, and is not done when a graph is launched: %.1f us in all",
-            (double)counts->own_work_ps / 1e6);
-    if (counts->unknown_waits > 0)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "%u waits for events that the trace does not name are taken to be for the event recorded "
-                           "last, behind the "
-                           "launch before it; the interval includes the result without them, and with each of them "
-                           "for all work before it",
-                           counts->unknown_waits);
+            "%u event waits have no event in the trace; each is assumed to wait for the event recorded last. The "
+            "interval includes the result without these waits, and with each waiting for all earlier work",
+            counts->unknown_waits);
     scenario->waits_unnamed |= counts->unknown_waits > 0;
     if (counts->lost_edges > 0)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "%u waits of graphs for operations asked for while they were captured are not kept",
+                           "%u waits of graphs for operations submitted during capture are dropped",
                            counts->lost_edges);
 }
 
@@ -134,8 +131,7 @@ static int capture_all(struct gt_scenario *scenario, const struct gt_captures *c
     if (uses_legacy_stream(scenario->workload, captures))
         gt_scenario_assume(
             scenario, GT_TRUST_HIGH,
-            "what is in the legacy default stream is captured in another one, since capture refuses that "
-            "stream");
+            "Work of the legacy default stream is captured in another stream, because capture refuses that one");
     gt_scenario_replace(scenario,
                         gt_write_graphs(scenario->workload, captures, scenario->host->unnamed_waits, &counts));
     tell(scenario, &counts);
@@ -149,7 +145,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
     if (argument[0] != '\0' && strcmp(argument, whole_steps) != 0)
         return gt_error_set(error,
-                            "graph captures what is launched between waits, graph=%s whole steps; '%s' is neither",
+                            "graph captures the launches between two waits, graph=%s whole steps; '%s' is neither",
                             whole_steps, argument);
     find(&captures, scenario->workload, argument);
     result = capture_all(scenario, &captures, error);
@@ -162,7 +158,7 @@ const struct gt_change_kind gt_change_graph = {
     .name = "graph",
     .argument = whole_steps,
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "what is launched between waits of the host (or in a step) is one graph launch",
+    .help = "the launches between two host waits (or of a step) become one graph launch",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -22,9 +22,7 @@ static bool *find_kernels(const struct gt_scenario *scenario, const char *name, 
     }
     if (best == 0) {
         free(how);
-        gt_error_set(error,
-                     "the trace has no kernel of that name, nor with that in its name; 'gridtide stats' of a run "
-                     "lists them");
+        gt_error_set(error, "no kernel has this name or contains it; 'gridtide stats' of a run lists kernels");
         return NULL;
     }
     meant = gt_calloc(w->kernel_count + 1ull, sizeof *meant);
@@ -104,7 +102,7 @@ static int apply_factor(struct gt_scenario *scenario, const char *argument, stru
     for (uint32_t i = 0; i < w->op_count; i++)
         if (is_meant(&w->ops[i], meant))
             w->ops[i].duration_ps = scaled(w->ops[i].duration_ps, factor);
-    count_launches(scenario, meant, "scaled; launch shape and resources stay");
+    count_launches(scenario, meant, "scaled; grid, block and resources stay");
     free(meant);
     return 0;
 }
@@ -152,7 +150,7 @@ static int apply_remove(struct gt_scenario *scenario, const char *argument, stru
 
     if (meant == NULL)
         return -1;
-    count_launches(scenario, meant, "left out with their calls; the host's own work around them stays");
+    count_launches(scenario, meant, "removed with their calls; the host's work around them stays");
     gt_scenario_replace(scenario, without(scenario->workload, meant));
     free(meant);
     return 0;
@@ -162,13 +160,13 @@ const struct gt_change_kind gt_change_kernel = {
     .name = "kernel",
     .argument = "NAME*FACTOR",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "kernels of that name, or with that in it, last FACTOR times as long",
+    .help = "kernels whose name is or contains NAME last FACTOR times as long",
     .apply = apply_factor,
 };
 const struct gt_change_kind gt_change_remove = {
     .name = "remove",
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "such kernels, and the calls that launch them, are not there",
+    .help = "these kernels and their launches are removed",
     .apply = apply_remove,
 };

@@ -22,12 +22,12 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
     (void)argument;
     if (threads == 0)
-        return gt_error_set(error, "no thread of the trace has a \"lock\" that it shares with others");
+        return gt_error_set(error, "no two threads of the trace share a \"lock\"");
     for (uint32_t i = 0; i < scenario->workload->thread_count; i++)
         scenario->workload->threads[i].lock = GT_NONE;
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "%u threads call without the lock that they share; what they waited for it between calls that "
-                       "were measured stays, and each has a core of its own",
+                       "%u threads make calls without their shared lock; time that they waited for it between "
+                       "measured calls stays; each thread has its own core",
                        threads);
     return 0;
 }
@@ -37,7 +37,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_no_lock = {
     .name = "no-lock",
     .takes = GT_ARGUMENT_NONE,
-    .help = "threads call without the lock that they share (an interpreter's)",
+    .help = "threads make calls without their shared lock (an interpreter's)",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -138,11 +138,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (!applies(scenario, argument))
         return 0;
     gt_scenario_replace(scenario, rebuild_unread(scenario->workload, &waits));
-    gt_scenario_assume(
-        scenario, GT_TRUST_HIGH,
-        "%u waits for copies out of up to %u KiB are made once, at the end; nothing that the host does "
-        "before depends on what they bring, which is kept in pinned memory",
-        waits, SMALL_BYTES / 1024);
+    gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                       "%u waits for copies out of up to %u KiB are replaced by one at the end; assumes the host "
+                       "does not need these values earlier and keeps them in pinned memory",
+                       waits, SMALL_BYTES / 1024);
     return 0;
 }
 
@@ -150,7 +149,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_no_readback = {
     .name = "no-readback",
     .takes = GT_ARGUMENT_NONE,
-    .help = "waits for small copies out are made once, at the end",
+    .help = "waits for small copies out are replaced by one at the end",
     .tried = tried,
     .applies = applies,
     .apply = apply,

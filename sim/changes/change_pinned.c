@@ -59,11 +59,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         count++;
     }
     if (count > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_HIGH,
-            "%u copies of pageable memory take the time of pinned memory by the device file; allocating "
-            "it pinned, once, is not counted",
-            count);
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "%u copies of pageable memory take the time that the device file gives for pinned memory; "
+                           "allocating pinned memory once is not counted",
+                           count);
     return 0;
 }
 
@@ -71,7 +70,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_pinned = {
     .name = "pinned",
     .takes = GT_ARGUMENT_NONE,
-    .help = "copies of pageable memory become copies of pinned memory",
+    .help = "copies from and to pageable memory use pinned memory",
     .tried = tried,
     .applies = applies,
     .apply = apply,

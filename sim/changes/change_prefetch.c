@@ -241,14 +241,13 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
         gt_scenario_assume(
             scenario, GT_TRUST_HIGH,
-            "%u copies in have a stream of their own and are asked for %s; %u calls more for their events", p.copies,
-            ahead == UINT32_MAX ? "together, no earlier than the host has waited"
-                                : "ahead of their use, also before the host has waited for other work",
+            "%u copies in use a stream of their own and are submitted %s; their events take %u more calls", p.copies,
+            ahead == UINT32_MAX ? "together, not before the host's last wait"
+                                : "ahead of their use, also before the host's waits for other work",
             calls);
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "the host has the data of these copies when they are asked for, and the device a buffer for "
-            "each that is on its way");
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Assumes the host has the data when each copy is submitted, and the device has a buffer "
+                           "for each copy in flight");
         gt_scenario_replace(scenario, changed);
     }
     end(&p);
@@ -260,7 +259,7 @@ const struct gt_change_kind gt_change_prefetch = {
     .name = "prefetch",
     .argument = "N",
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "copies in go ahead in a stream of their own, N of them (else all up to the host's next wait)",
+    .help = "copies in run ahead in a stream of their own: N of them, or all up to the host's next wait",
     .tried = tried,
     .applies = applies,
     .apply = apply,

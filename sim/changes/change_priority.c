@@ -68,10 +68,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (found == 0)
         return no_stream(scenario->workload, error);
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "a priority acts when a block leaves: kernels on the SMs are not pushed aside");
+                       "A priority acts when a block ends: running blocks are not preempted");
     if (gt_priorities_unknown(scenario->workload))
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "the profile does not say what priorities streams had: all others are taken to have 0");
+                           "The profile has no stream priorities; all others are assumed to have 0");
     return 0;
 }
 

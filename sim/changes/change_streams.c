@@ -85,7 +85,7 @@ static void fold_streams(struct gt_scenario *scenario, uint32_t streams)
     if (folded > 0) {
         gt_scenario_replace(scenario, rebuild_folded(scenario->workload, place));
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%u streams were folded into others whole, so that all order within them is kept", folded);
+                           "%u streams are merged whole into others, which keeps the order within each", folded);
     }
     free(place);
     gt_deal_targets_free(&targets);
@@ -98,25 +98,23 @@ static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
 
     if (deal->said > 0)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "%u calls are independent because --independent says so; copies in directly before such a "
-                           "launch and copies out directly after it go with it, and have memory of their own",
+                           "%u calls are independent by --independent; copies in directly before such a launch and "
+                           "copies out directly after it go with it and use their own memory",
                            deal->said);
     if (deal->nodes > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "%u nodes of graphs are independent because --independent says so: the graphs are as though they "
-            "had been captured from so many streams",
+            "%u graph nodes are independent by --independent: the graphs are as if captured from this many streams",
             deal->nodes);
     if (deal->nodes_shown > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_HIGH,
-            "%u nodes of graphs are ordered by what the trace says they read and write: the graphs are as "
-            "though they had been captured from so many streams",
-            deal->nodes_shown);
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "%u graph nodes are ordered by the memory that they read and write: the graphs are as if "
+                           "captured from this many streams",
+                           deal->nodes_shown);
     if (deal->shown > 0)
-        gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by what the trace says they read and write",
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by the memory that they read and write",
                            deal->shown);
-    gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls go to another stream; %u event%s keep the other order",
+    gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls move to another stream; %u event%s keep the required order",
                        deal->moved, waits, waits == 1 ? "" : "s");
 }
 
@@ -167,8 +165,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         scenario->independence_unknown = true;
         gt_scenario_assume(
             scenario, GT_TRUST_LOW,
-            "The recording does not say which work of a stream is independent; the interval goes from none "
-            "to all of it (--independent names what is; 'reads' and 'writes' in the trace show it)");
+            "The recording does not say which work of a stream is independent; the interval goes from none to all of "
+            "it (name independent work with --independent, or give 'reads' and 'writes' in the trace)");
     }
     gt_deal_free(&deal);
     return 0;
@@ -179,7 +177,7 @@ const struct gt_change_kind gt_change_streams = {
     .name = "streams",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "work that does not depend on each other goes over N streams of each context",
+    .help = "independent work is spread over N streams of each context",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -38,9 +38,9 @@ static int unknown(const char *spec, size_t length, struct gt_error *error)
     }
     if (near != NULL)
         return gt_error_set(error,
-                            "there is no change '%s'; did you mean %s? (there are %sand device keys, KEY=VALUE)",
+                            "there is no change '%s'; did you mean %s? (changes are %sand device keys, KEY=VALUE)",
                             word, near, list);
-    return gt_error_set(error, "there is no change '%s'; there are %sand device keys, KEY=VALUE", word, list);
+    return gt_error_set(error, "there is no change '%s'; changes are %sand device keys, KEY=VALUE", word, list);
 }
 
 static const struct gt_change_kind *find(const char *spec, size_t length)

@@ -83,8 +83,7 @@ static void end_stretch(struct finding *f, struct stretch *stretch)
     struct gt_captures *captures = f->captures;
 
     if (stretch->legacy != GT_NONE && stretch->blocking != GT_NONE)
-        refuse(&stretch->capture, stretch->legacy,
-               "is in the legacy default stream, beside streams that wait for it");
+        refuse(&stretch->capture, stretch->legacy, "uses the legacy default stream beside blocking streams");
     if (stretch->legacy != GT_NONE)
         stretch->capture.stream = f->w->ops[f->w->calls[stretch->legacy].first_op].stream;
     else if (stretch->blocking != GT_NONE)
@@ -116,11 +115,11 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
     if (gt_call_synchronises(call))
         return "waits for the GPU";
     if (gt_call_queries(call))
-        return "asks how far the GPU is";
+        return "queries the GPU's progress";
     if (gt_call_holds_host(w, call))
-        return "holds the host up until it is done";
+        return "blocks the host until it is done";
     if (is_synchronous_form(call))
-        return "is a synchronous form, which a stream that is captured does not take";
+        return "is a synchronous call, which stream capture does not allow";
     return NULL;
 }
 
@@ -211,8 +210,7 @@ static void refuse_events(struct gt_captures *captures, const struct gt_workload
         if (call->event != GT_NONE && (call->kind == GT_CALL_EVENT_RECORD || call->kind == GT_CALL_EVENT_CREATE))
             records[call->event] = call->kind == GT_CALL_EVENT_RECORD ? i : GT_NONE;
         else if (record != GT_NONE && captures->of[record] != GT_NONE && captures->of[record] != captures->of[i])
-            refuse(&captures->list[captures->of[record]], record,
-                   "records an event that is used outside of the graph");
+            refuse(&captures->list[captures->of[record]], record, "records an event that is used outside the graph");
     }
     free(records);
 }

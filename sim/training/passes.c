@@ -104,9 +104,9 @@ void gt_passes_find(struct gt_training *t, const struct gt_workload *w, uint32_t
 void gt_passes_tell_untold(struct gt_scenario *scenario, const struct gt_training *t)
 {
     if (t->untold)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "each recorded step is taken to go backward once: what would tell, PyTorch's operators, "
-                           "was not recorded");
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "Assumes one backward pass per recorded step, because PyTorch's operators were not recorded");
 }
 
 static bool is_part(const struct gt_training *t, uint32_t step)

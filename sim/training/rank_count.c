@@ -31,7 +31,7 @@ static int parse_bucket(const char *text, uint64_t *bytes, struct gt_error *erro
     double mib;
 
     if (strncmp(text, key, sizeof key - 1) != 0)
-        return gt_error_set(error, "behind the ':' stands bucket=MIB, not '%.60s'", text);
+        return gt_error_set(error, "after ':' comes bucket=MIB, not '%.60s'", text);
     text += sizeof key - 1;
     mib = strtod(text, &rest);
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(mib > 0) || mib > largest_mib)
@@ -52,7 +52,7 @@ int gt_ranks_parse(const char *argument, uint32_t *ranks, uint64_t *bucket_bytes
     if (colon == NULL)
         return 0;
     return bucket_bytes != NULL ? parse_bucket(colon + 1, bucket_bytes, error)
-                                : gt_error_set(error, "it takes the number of GPUs alone, not '%.60s'", argument);
+                                : gt_error_set(error, "it takes only the number of GPUs, not '%.60s'", argument);
 }
 
 /* Once a scenario: more than was measured, and why; `otherwise` where that is the number of GPUs alone. */
@@ -71,16 +71,14 @@ void gt_ranks_tell_extrapolated(struct gt_scenario *scenario, uint32_t ranks)
 
     if (!gt_collective_extrapolated(&scenario->device, ranks))
         return;
-    otherwise = gt_format("collectives and links were measured with %u GPUs, not with %u",
+    otherwise = gt_format("Collectives and links were measured with %u GPUs, not with %u",
                           scenario->device.collective.measured_ranks, ranks);
     tell(scenario, otherwise);
     free(otherwise);
     if (ranks > HOST_GPUS)
-        gt_scenario_assume(
-            scenario, GT_TRUST_LOW,
-            "all %u GPUs are joined as those of one host are: the network between hosts is slower, and "
-            "not modelled",
-            ranks);
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "All %u GPUs are linked as in one host; the slower network between hosts is not modelled",
+                           ranks);
 }
 
 void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64_t collectives)
@@ -89,7 +87,7 @@ void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64
 
     if (collectives == 0 || scenario->extrapolated)
         return;
-    otherwise = gt_format("collectives were measured with %u GPUs, and %llu of the trace are of more",
+    otherwise = gt_format("Collectives were measured with %u GPUs; %llu of the trace have more",
                           scenario->device.collective.measured_ranks, (unsigned long long)collectives);
     tell(scenario, otherwise);
     free(otherwise);

@@ -138,8 +138,8 @@ int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, 
     if (find_gpu(scenario->workload, error) != 0)
         return -1;
     if (is_one_of_several(scenario->workload)) /* before anything is asked for that would not help */
-        return gt_error_set(error, "the trace is one rank's of several, collectives and all; record the step on one "
-                                   "GPU alone");
+        return gt_error_set(
+            error, "the trace is of one rank of several and has collectives; record the step on one GPU alone");
     if (find(t, scenario, error) != 0)
         return -1;
     if (t->gradient_bytes == 0)

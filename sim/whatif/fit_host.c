@@ -60,21 +60,20 @@ static void tell(const struct fit *fit, double gpu_us)
     struct gt_scenario *baseline = &fit->whatif->baseline;
 
     if (fabs(fit->step_us / asked_us - 1) > gpu_varies)
-        gt_scenario_assume(
-            baseline, GT_TRUST_LOW,
-            "no pace of the host makes a step take the %.1f us of --step, but %.1f us: what bounds the step "
-            "that was timed is not in the recording",
-            asked_us, fit->step_us);
+        gt_scenario_assume(baseline, GT_TRUST_LOW,
+                           "No host speed makes a step take the %.1f us of --step, only %.1f us: the recording lacks "
+                           "what bounds the timed step",
+                           asked_us, fit->step_us);
     else if (fit->pace != 1)
         gt_scenario_assume(baseline, GT_TRUST_HIGH,
-                           "the host takes %.2f times %s, so that a step takes the %.1f us of --step", fit->pace,
-                           fit->whatif->facts.profiled ? "what is left of its recorded time without the profiler"
-                                                       : "its recorded time",
+                           "Host times are %.2f times %s, so that a step takes the %.1f us of --step", fit->pace,
+                           fit->whatif->facts.profiled ? "those recorded, less the profiler's overhead"
+                                                       : "those recorded",
                            asked_us);
     else
-        gt_scenario_assume(
-            baseline, GT_TRUST_HIGH, "the host's pace is that of the recording: %s as long as --step says",
-            asked_us <= gpu_us * (1 + gpu_varies) ? "the GPU bounds the step, which takes" : "so a step takes");
+        gt_scenario_assume(baseline, GT_TRUST_HIGH, "Host times stay as recorded: %s as long as --step says",
+                           asked_us <= gpu_us * (1 + gpu_varies) ? "the GPU bounds the step, which takes"
+                                                                 : "so a step takes");
 }
 
 int gt_fit_host(struct gt_whatif *whatif, struct gt_error *error)

@@ -33,9 +33,8 @@ static void grade_alike(struct gt_scenario *scenario, const struct gt_grade_fact
 
     if (fabs(off) > alike_medium)
         gt_scenario_assume(scenario, fabs(off) > alike_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-                           "Launches of a kernel that ran beside others are taken to last equally long alone; with "
-                           "that the simulated "
-                           "recording is off by %+.1f%%",
+                           "Launches of one kernel that overlapped others are assumed to last equally long alone; "
+                           "with this the simulated recording is off by %+.1f%%",
                            100 * off);
 }
 
@@ -104,8 +103,8 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
                            (unsigned long long)facts->inferred_waits);
     if (facts->too_short > 0)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "%llu kernels lasted longer than sharing the GPU explains; their recorded time is taken "
-                           "as their time alone",
+                           "%llu kernels lasted longer than GPU sharing explains; their recorded duration is used as "
+                           "their duration alone",
                            (unsigned long long)facts->too_short);
 }
 

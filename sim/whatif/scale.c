@@ -144,10 +144,10 @@ static void tell(const struct scaling *scaling)
                 "time, %s",
                 (unsigned long long)way->launches, pct, factor);
         else
-            gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
-                               "taken as bound by %s, from name, shape and duration: %llu kernel launches, %.0f%% of "
-                               "kernel time, %s",
-                               gt_kernel_bound_names[i], (unsigned long long)way->launches, pct, factor);
+            gt_scenario_assume(
+                scaling->scenario, GT_TRUST_LOW,
+                "assumed bound by %s, from name, shape and duration: %llu kernel launches, %.0f%% of kernel time, %s",
+                gt_kernel_bound_names[i], (unsigned long long)way->launches, pct, factor);
     }
 }
 
@@ -176,10 +176,10 @@ static void make_all_fit(struct gt_scenario *scenario)
     for (uint32_t i = 0; i < scenario->workload->kernel_count; i++)
         count += make_fit(&scenario->workload->kernels[i], &scenario->device);
     if (count > 0)
-        gt_scenario_assume(scenario, GT_TRUST_LOW,
-                           "%u kernels take more than a block may have there: others of their kind that fit last as "
-                           "long as they would",
-                           count);
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%u kernels need more resources than a block may have there; assumes that versions that fit take as long",
+            count);
 }
 
 int gt_scale_kernels(struct gt_scenario *scenario, struct gt_error *error)

@@ -110,8 +110,8 @@ static int fit_connections(struct gt_whatif *whatif, struct gt_error *error)
     if (state_on(whatif, &device, error) != 0)
         return -1;
     gt_scenario_assume(&whatif->baseline, GT_TRUST_MEDIUM,
-                       "the recorded times are those of CUDA_DEVICE_MAX_CONNECTIONS=%u, not of %u",
-                       device.connections, subject->device->connections);
+                       "The recorded times match CUDA_DEVICE_MAX_CONNECTIONS=%u, not %u", device.connections,
+                       subject->device->connections);
     return 0;
 }
 
@@ -133,8 +133,8 @@ static int fit_priority(struct gt_whatif *whatif, struct gt_error *error)
     if (state_on(whatif, subject->device, error) != 0)
         return -1;
     gt_scenario_assume(&whatif->baseline, GT_TRUST_MEDIUM,
-                       "the recorded times are those of stream %" PRIu64
-                       " at a higher priority than the others, though the profile says no priorities",
+                       "The recorded times match stream %" PRIu64
+                       " at a higher priority than the others, though the profile has no priorities",
                        w->streams[stream].id);
     return 0;
 }

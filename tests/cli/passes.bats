@@ -60,7 +60,7 @@ asked() {
         asked ddp=2:bucket=100
         grep -q ' 8.0 MiB of gradients a step in 1 bucket,' answer.txt
     done
-    grep -q 'gradients of 3 passes: ranks reduce them in the last one alone' answer.txt
+    grep -q 'gradients of 3 passes; ranks reduce them in the last pass only' answer.txt
     step 4194304 > step.jsonl
     asked ddp=2
     [ "$(grep -c passes answer.txt)" -eq 0 ]
@@ -98,10 +98,10 @@ asked() {
         step 4194304 4194304 > step.jsonl
         recorded_us=$(asked $change)
         asked $change accumulate=2
-        grep -q 'adds up the gradients of 4 passes' answer.txt
+        grep -q 'accumulates the gradients of 4 passes' answer.txt
         step 4194304 > step.jsonl
         made_us=$(asked $change accumulate=2)
-        grep -q 'adds up the gradients of 2 passes' answer.txt
+        grep -q 'accumulates the gradients of 2 passes' answer.txt
         grep -q ' 8.0 MiB of' answer.txt
         python3 -c "import sys; sys.exit(not 12 < $made_us - $recorded_us < 24)"
     done
@@ -112,7 +112,7 @@ asked() {
     step 4194304 4194304 0 6291456 > step.jsonl
     asked ddp=2
     grep -q ' 28.0 MiB of gradients a step in 6 buckets' answer.txt
-    grep -q 'optimisers step several times in a recorded step' answer.txt
+    grep -q 'Optimizers step several times in a recorded step' answer.txt
     [ "$(grep -c no_sync answer.txt)" -eq 0 ]
     # Two optimisers of one model: both steps are behind the gradients.
     step 4194304 0 > step.jsonl
@@ -137,7 +137,7 @@ reductions() {
     # Parts of a batch, each recorded as a step: of six, the third and the last reduce two buckets on each of two ranks.
     program 4194304 4194304 '4194304 0' 4194304 4194304 '4194304 0' > step.jsonl
     [ "$(reductions)" -eq 8 ]
-    grep -q "passes without a step of an optimiser behind them reduce nothing" answer.txt
+    grep -q "passes without an optimizer step after them reduce nothing" answer.txt
     # The recording ends before the optimiser steps: those are kept, too.
     program 4194304 '4194304 0' 4194304 '4194304 0' 4194304 > step.jsonl
     [ "$(reductions)" -eq 8 ]

@@ -142,7 +142,7 @@ END
     [[ "$output" == *"record_shapes=True"*"--gradients MIB"* ]]
     "$GRIDTIDE" whatif -q bare.jsonl --change ddp=2 --gradients 384 | grep -q '384.0 MiB of gradients'
     grep -v '"range"' bare.jsonl > plain.jsonl
-    "$GRIDTIDE" whatif -q plain.jsonl --change ddp=2 --gradients 384 | grep -q 'evenly over the backward pass'
+    "$GRIDTIDE" whatif -q plain.jsonl --change ddp=2 --gradients 384 | grep -q 'evenly spread over the backward pass'
 }
 
 @test "ddp, accumulate and collective-sms tell what is wrong with them" {
@@ -157,10 +157,10 @@ END
     run "$GRIDTIDE" whatif -q job.jsonl --change ddp=2
     [ "$status" -eq 1 ]
     [[ "$output" == *"several GPUs already"* ]]
-    "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=4 | grep -q 'hold 4 SMs at most'
+    "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=4 | grep -q 'at most 4 SMs'
     run "$GRIDTIDE" whatif -q "$recorded/mlp.ddp.rank0.json.gz" --change ddp=2
     [ "$status" -eq 1 ]
-    [[ "$output" == *"one rank's of several"* ]]
+    [[ "$output" == *"one rank of several"* ]]
     run "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change collective-sms=4
     [ "$status" -eq 1 ]
     [[ "$output" == *"no collectives"* ]]

@@ -80,9 +80,9 @@ extrapolated() {
         awk "BEGIN { exit !($step >= $before) }"
         before=$step
     done
-    grep -q 'the network between hosts is slower, and not modelled' answer.json
+    grep -q 'the slower network between hosts is not modelled' answer.json
     ask ddp=8
-    ! grep -q 'the network between hosts' answer.json
+    ! grep -q 'network between hosts' answer.json
     nvlink=$(step_us ddp=2) pcie=$(step_us ddp=2 link.pairs=pcie) fast=$(step_us ddp=2 link.pairs=pcie link.pcie_gbps=200)
     # 192 MiB of gradients are 201.3 MB over each way of the link: at 40 GB/s (link.pcie_gbps of an H200) 5,033 us, at 200 GB/s
     # 1,007 us, of which the backward pass hides some
@@ -128,7 +128,7 @@ extrapolated() {
     [ "$status" -eq 1 ]
     [[ "$output" == *"--gradients MIB"* ]]
     "$GRIDTIDE" whatif -q unsized.jsonl --change ddp=2 --gradients 192 > answer.txt
-    grep -q 'all are taken to be alike' answer.txt
+    grep -q 'all are assumed equal' answer.txt
     grep -q '^ddp=2 .* low ' answer.txt
     [ "$("$GRIDTIDE" whatif -q -f json unsized.jsonl --change ddp=2 --gradients 192 | jq '.changes[0].step_us')" = "$(step_us ddp=2)" ]
 }

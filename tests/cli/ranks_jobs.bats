@@ -113,11 +113,11 @@ END
     job job fsdp 2 says=nothing
     "$GRIDTIDE" import -q job/* -o job.jsonl
     "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=2 > answer.txt
-    grep -q 'do not say their size' answer.txt
+    grep -q 'have no size in the trace' answer.txt
     grep -q '^collective-sms=2 .* low ' answer.txt
     job sized fsdp 2
     "$GRIDTIDE" import -q sized/* -o sized.jsonl
-    ! "$GRIDTIDE" whatif -q sized.jsonl --change collective-sms=2 | grep 'do not say their size'
+    ! "$GRIDTIDE" whatif -q sized.jsonl --change collective-sms=2 | grep 'have no size in the trace'
 }
 
 @test "one rank of a job is refused by changes to several GPUs for what it is, not for what else it lacks" {
@@ -126,7 +126,7 @@ END
     for change in ddp=2 dp=2 accumulate=2; do
         run "$GRIDTIDE" whatif -q one.jsonl --change "$change"
         [ "$status" -eq 1 ]
-        [[ "$output" == *"one rank's of several"* ]]
+        [[ "$output" == *"one rank of several"* ]]
     done
 }
 

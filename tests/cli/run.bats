@@ -217,7 +217,7 @@ TRACE
     grep -q '  streams 1 -> 2$' <<< "$output"
     grep -q '^step unknown' <<< "$output" # nothing says what is independent
     changed --streams 2 --independent '*'
-    grep -q 'are independent because --independent says so' <<< "$output"
+    grep -q 'are independent by --independent' <<< "$output"
     changed --serialize
     grep -q '  serialized: every operation waits' <<< "$output"
     changed --device h200

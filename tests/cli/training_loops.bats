@@ -44,7 +44,7 @@ asked() {
     grep -q ' 1410.1 MiB of gradients a step in 23 buckets' answer.txt
     # Small ones: two of the discriminator's own in each pass, and in the generator's two of its own.
     asked adversarial-82203 --change ddp=2 | grep -q ' 34.4 MiB of gradients a step in 8 buckets'
-    grep -q 'optimisers step several times in a recorded step' answer.txt
+    grep -q 'Optimizers step several times in a recorded step' answer.txt
 }
 
 @test "a profile without steps has those that its optimiser ends" {
@@ -65,9 +65,9 @@ asked() {
     # 7,023 us when nobody recorded; 9,091 where the threads go their own ways.
     jq -e '.step_us > 6321 and .step_us < 7725' bare.json
     asked without-operators-18181 --change ddp=2 --gradients 304 > told.json
-    grep -q 'evenly over the backward pass' told.json
-    grep -q 'is taken to go backward once' told.json
-    asked without-operators-18181 --change dp=2 --gradients 304 | grep -q 'is taken to go backward once'
+    grep -q 'evenly spread over the backward pass' told.json
+    grep -q 'Assumes one backward pass per recorded step' told.json
+    asked without-operators-18181 --change dp=2 --gradients 304 | grep -q 'Assumes one backward pass per recorded step'
     run asked without-operators-18181 --change ddp=2
     [ "$status" -eq 1 ]
     [[ "$output" == *"--gradients MIB"* ]]
@@ -75,7 +75,7 @@ asked() {
 
 @test "a compiled step says that ranks compile others" {
     asked compiled-18181 --change ddp=2 > answer.json
-    jq -e '.changes[0].trust == "low" and (.changes[0].assumptions | any(contains("compiles it in parts, one a bucket")))' answer.json
+    jq -e '.changes[0].trust == "low" and (.changes[0].assumptions | any(contains("compiles it in parts, one per bucket")))' answer.json
     asked plain-18181 --change ddp=2 > answer.json
     jq -e '.changes[0].assumptions | any(contains("compiles it in parts")) | not' answer.json
 }

@@ -77,7 +77,7 @@ about()
     [ "$(predicted --change priority=plain:-5)" -lt "$(predicted --change priority=plain:0)" ]
     trace="$GRIDTIDE_SOURCE/traces/samples/cuda-priority.json.gz"
     answer --change priority=245:-1 > "$folder/json"
-    grep -q 'the profile does not say what priorities streams had' "$folder/json"
+    grep -q 'The profile has no stream priorities' "$folder/json"
 }
 
 @test "a lesser GPU is slower, whatever bounds the kernels, and says what they were taken to be bound by" {
@@ -86,7 +86,7 @@ about()
         about 0 "$(predicted --change device=a100)" "$(predicted --change device=h200)"
     done
     answer --change device=a100 | grep -q '"trust": "low"'
-    answer --change device=a100 | grep -q 'taken as bound by .*kernel launches, [0-9]*% of kernel time, x[0-9.]*'
+    answer --change device=a100 | grep -q 'assumed bound by .*kernel launches, [0-9]*% of kernel time, x[0-9.]*'
 }
 
 @test "--all ranks what applies, and its first lines are the three best" {
@@ -154,7 +154,7 @@ refused()
     refused 1 "there is no device key 'chip.smss'; did you mean chip.sms" --change chip.smss=3
     refused 1 "connections=0: " --change connections=0
     refused 1 "h200" --change device=h201
-    refused 1 "no kernel of that name" --change kernel=nosuch*2
+    refused 1 "no kernel has this name" --change kernel=nosuch*2
     refused 1 "'x' is no factor" --change kernel=a*x
     refused 1 "NAME*FACTOR" --change kernel=a
     refused 1 "the trace has no such stream; it has" --change priority=nosuch:0
@@ -188,7 +188,7 @@ graph_of() {
 @test "streams: data flow orders the nodes of a graph" {
     touch() { printf ',"reads":[%s],"writes":["%s"]' "$1" "$2"; }
     graph_of of "$(touch '' a)" "$(touch '' b)" "$(touch '' c)" "$(touch '' d)" # nobody reads: beside each other
-    jq -e '.changes[0] | .predicted_us < 130 and (.assumptions | any(startswith("4 nodes of graphs are ordered by what")))' "$BATS_TEST_TMPDIR/json"
+    jq -e '.changes[0] | .predicted_us < 130 and (.assumptions | any(startswith("4 graph nodes are ordered by")))' "$BATS_TEST_TMPDIR/json"
     graph_of of "$(touch '' a)" "$(touch '"a"' b)" "$(touch '"b"' c)" "$(touch '"c"' d)" # each what the one before wrote
     jq -e '.changes[0].change_pct == 0' "$BATS_TEST_TMPDIR/json"
     graph_of of "$(touch '' a)" "$(touch '"a"' b)" "$(touch '"a"' c)" "$(touch '"b","c"' d)" # a diamond: three levels

@@ -9,7 +9,7 @@
 @test "a recording with one connection is known by its times, and is otherwise with eight" {
     run "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/many-few-1.run.json.gz" --change connections=8
     [ "$status" -eq 0 ]
-    [[ "$output" == *"CUDA_DEVICE_MAX_CONNECTIONS=1, not of 8"* ]]
+    [[ "$output" == *"CUDA_DEVICE_MAX_CONNECTIONS=1, not 8"* ]]
     # Recorded 2813 us; without a profiler 2696 us with one connection, 1136 us with eight.
     echo "$output" | jq -e '(.replay_us / .measured_us - 1 | fabs) < 0.01 and (.changes[0].predicted_us / 1136 - 1 | fabs) < 0.1'
 }
@@ -23,7 +23,7 @@
 @test "a stream that went before the others is known by its times, and is otherwise without a priority" {
     run "$GRIDTIDE" whatif -q -f json "$GRIDTIDE_SOURCE/traces/pairs/priority-quiet.urgent.json.gz" --change priority=15:0
     [ "$status" -eq 0 ]
-    [[ "$output" == *"stream 15 at a higher priority than the others, though the profile says no priorities"* ]]
+    [[ "$output" == *"stream 15 at a higher priority than the others, though the profile has no priorities"* ]]
     # 414 us a step as recorded, 431 where both streams have the same priority.
     echo "$output" | jq -e '(.replay_us / .measured_us - 1 | fabs) < 0.01 and .changes[0].change_pct > 2'
 }

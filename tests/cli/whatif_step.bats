@@ -44,10 +44,10 @@ END
         about baseline_us $((4 * step + 10))
         about predicted_us $((4 * step + 10))
     done
-    grep -q 'the host takes 0.50 times its recorded time, so that a step takes the 50.0 us of --step' answer.json
+    grep -q 'Host times are 0.50 times those recorded, so that a step takes the 50.0 us of --step' answer.json
     answer typed.jsonl --change connections=16 --step 100
     about baseline_us 410
-    grep -q "the host's pace is that of the recording: so a step takes as long" answer.json
+    grep -q "Host times stay as recorded: so a step takes as long" answer.json
 }
 
 @test "where the GPU bounds the step the host stays, unless it is in the way; another step is not believed" {
@@ -61,7 +61,7 @@ END
     about baseline_us 1400
     # No host makes it 50 us.
     answer typed.jsonl --change connections=16 --step 50
-    grep -q 'no pace of the host makes a step take the 50.0 us of --step, but 200.0 us' answer.json
+    grep -q 'No host speed makes a step take the 50.0 us of --step, only 200.0 us' answer.json
     grep -q '"trust": "low"' answer.json
 }
 

@@ -246,10 +246,10 @@ static void annotations_behind_set_up_are_steps(void **state)
     gt_workload_free(w);
 
     w = begin();
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 10; i++)
         launch(w, "init", 5);
     iterate(w, false);
-    annotate(w, 40);
+    annotate(w, 10);
     assert_int_equal(gt_steps_find(w).by, GT_STEPS_ANNOTATED);
     gt_steady_find(&steady, w, &device, true);
     assert_true(steady.single);
