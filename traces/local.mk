@@ -42,7 +42,7 @@ traces_libtraces_a_SOURCES = \
     traces/kineto/category.c traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/execution_trace.c traces/kineto/execution_trace.h traces/kineto/instant.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
     traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c traces/kineto/range.c \
     traces/kineto/schema.c traces/kineto/tensors.c traces/kineto/tensors.h traces/kineto/tensors_allocator.c traces/kineto/tensors_give.c traces/kineto/tensors_memory.c traces/kineto/tensors_parts.h \
-    traces/names/clean_text.c traces/names/clean_text.h traces/names/data_loader.c traces/names/data_loader.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
+    traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
     traces/names/shell_word.c traces/names/shell_word.h traces/names/short_name.c traces/names/short_name.h traces/names/time_text.c traces/names/time_text.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \

@@ -184,7 +184,8 @@ static int write_answer(const struct gt_page *page, struct gt_error *error)
 static int write_numbers(const struct gt_page *page, struct gt_error *error)
 {
     if (is_timeline(page)) {
-        fputs("<section id=\"accuracy\">\n<h2>Simulated and measured</h2>\n", page->out);
+        fprintf(page->out, "<section id=\"accuracy\">\n<h2>%s</h2>\n",
+                page->view->measured != NULL ? "Simulated and measured" : "Simulated");
         gt_page_timeline_answer(page);
         fputs("</section>\n", page->out);
     }

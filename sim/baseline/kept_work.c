@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/data_loader.h"
 #include "sim/workload/ranges.h"
 
 /* Stretches of a thread's time, rising, none within another. */
@@ -29,8 +30,8 @@ static uint32_t *count_submits(const struct gt_workload *w)
 /* Does nobody of its process submit work within it?  Clearing gradients is a part of the step that a graph has. */
 static bool is_kept(const struct gt_workload *w, const struct gt_range *range, const uint32_t *submits)
 {
-    static const char optimizer[] = "Optimizer.", loader[] = "enumerate(Data"; /* as PyTorch calls its ranges */
-    bool loads = strncmp(gt_name_text(w, range->name), loader, sizeof loader - 1) == 0;
+    static const char optimizer[] = "Optimizer."; /* as PyTorch calls its ranges */
+    bool loads = gt_is_data_loader(gt_name_text(w, range->name));
 
     if ((range->kind != GT_RANGE_ANNOTATION && range->kind != GT_RANGE_NVTX) || !gt_range_is_measured(range) ||
         range->flags & GT_RANGE_UNNESTED ||

@@ -84,7 +84,8 @@ static void limit(const struct gt_workload *w, gt_call_index index, struct gt_ca
         call->name = GT_NONE;
         call->buffer = GT_NONE;
         call->stream = GT_NONE;
-        call->duration_ps = call->before_ps = call->kept_ps = 0;
+        call->duration_ps = 0;
+        call->before_ps = call->kept_ps;
         return;
     }
     call->duration_ps = limited(call->duration_ps, call->ops > 0 ? limits->submit_ps : limits->other_ps);

@@ -135,11 +135,13 @@ static void find_regular(struct gt_steady *steady, struct gt_steady_step *steps,
     }
 }
 
-/* Ranges of a recorded step, of its copy. */
+/* Ranges of recorded steps, for their copies. */
 struct copying {
     const struct gt_workload *from;
     struct gt_workload *to;
-    gt_range_index *now; /* by range of `from`: its last copy */
+    gt_range_index *now;   /* by range of `from`: its last copy */
+    gt_range_index *order; /* ranges by step, in their order */
+    uint32_t *first;       /* by step: its first in `order`; and behind the last step's last */
 };
 
 static bool is_within(const struct gt_range *range, const struct gt_steady_step *step)
@@ -148,17 +150,49 @@ static bool is_within(const struct gt_range *range, const struct gt_steady_step 
            range->behind_call <= step->behind && range->first_call < step->behind;
 }
 
-static void copy_ranges(struct copying *copying, const struct gt_steady_step *step, gt_call_index first)
+/* The step that the range is within; `count`: none. */
+static uint32_t step_of_range(const struct gt_range *range, const struct gt_steady_step *steps, uint32_t count)
 {
-    for (gt_range_index i = 0; i < copying->from->range_count; i++) {
-        const struct gt_range *range = &copying->from->ranges[i];
-        gt_range_index added;
-        struct gt_range *copy;
+    uint32_t low = 0, high = count;
 
-        if (!is_within(range, step))
-            continue;
-        added = gt_workload_add_range(copying->to);
-        copy = &copying->to->ranges[added];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (steps[middle].behind <= range->first_call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && is_within(range, &steps[low]) ? low : count;
+}
+
+static void sort_ranges(struct copying *copying, const struct gt_steady_step *steps, uint32_t count)
+{
+    const struct gt_workload *w = copying->from;
+    uint32_t *next = gt_calloc(count + 2ull, sizeof *next);
+
+    copying->now = gt_calloc(w->range_count + 1ull, sizeof *copying->now);
+    copying->order = gt_calloc(w->range_count + 1ull, sizeof *copying->order);
+    copying->first = gt_calloc(count + 2ull, sizeof *copying->first);
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        copying->first[step_of_range(&w->ranges[i], steps, count) + 1]++;
+    for (uint32_t i = 0; i <= count; i++)
+        next[i] = copying->first[i] += i > 0 ? copying->first[i - 1] : 0;
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        copying->order[next[step_of_range(&w->ranges[i], steps, count)]++] = i;
+    free(next);
+}
+
+static void copy_ranges(struct copying *copying, const struct gt_steady_step *steps, uint32_t index,
+                        gt_call_index first)
+{
+    const struct gt_steady_step *step = &steps[index];
+
+    for (uint32_t i = copying->first[index]; i < copying->first[index + 1]; i++) {
+        const struct gt_range *range = &copying->from->ranges[copying->order[i]];
+        gt_range_index added = gt_workload_add_range(copying->to);
+        struct gt_range *copy = &copying->to->ranges[added];
+
         *copy = *range;
         copy->first_call = first + (range->first_call - step->first);
         copy->behind_call = first + (range->behind_call - step->first);
@@ -166,7 +200,7 @@ static void copy_ranges(struct copying *copying, const struct gt_steady_step *st
         copy->parent = range->parent != GT_NONE && is_within(&copying->from->ranges[range->parent], step)
                            ? copying->now[range->parent]
                            : GT_NONE;
-        copying->now[i] = added;
+        copying->now[copying->order[i]] = added;
     }
 }
 
@@ -198,17 +232,19 @@ static struct gt_workload *rebuild_regular(const struct gt_workload *w, const st
                 gt_rebuild_copy(&rebuild, call);
     copying.to = gt_rebuild_end(&rebuild);
     copying.to->range_count = 0;
-    copying.now = gt_calloc(w->range_count + 1ull, sizeof *copying.now);
+    sort_ranges(&copying, steps, count);
     for (uint32_t turn = 0; turn < turns; turn++)
         for (uint32_t i = 0; i < count; i++) {
             if (!steps[i].regular)
                 continue;
             if (steady->single)
                 mark_single(copying.to, &steps[i], first);
-            copy_ranges(&copying, &steps[i], first);
+            copy_ranges(&copying, steps, i, first);
             first += steps[i].behind - steps[i].first;
         }
     free(copying.now);
+    free(copying.order);
+    free(copying.first);
     steady->steps = turns * steady->regular;
     return copying.to;
 }

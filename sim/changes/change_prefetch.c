@@ -110,6 +110,7 @@ static void issue(struct writing *writing, gt_call_index copy)
 
     rebuild->to->calls[added].stream = own;
     rebuild->to->calls[added].before_ps -= call->before_ps; /* that stays where the copy was */
+    rebuild->to->calls[added].kept_ps -= call->kept_ps;
     rebuild->to->calls[added].before_ps += writing->more_ps;
     rebuild->to->ops[rebuild->to->calls[added].first_op].stream = own;
     writing->events[copy] = gt_rebuild_new_event(rebuild);

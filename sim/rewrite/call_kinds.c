@@ -14,12 +14,12 @@ const struct gt_op *gt_call_copies(const struct gt_workload *w, const struct gt_
     return op->kind == GT_OP_COPY && op->direction == direction ? op : NULL;
 }
 
-/* cudaMalloc, cuMemAlloc_v2, cudaHostRegister and the like; not those in stream order. */
-static bool name_allocates(const char *name)
+bool gt_name_allocates(const char *name)
 {
     static const char *const prefixes[] = {
-        "cudaMalloc", "cudaFree",  "cudaHostAlloc",  "cudaHostRegister",  "cudaHostUnregister",
-        "cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuMemHostRegister",
+        "cudaMalloc",   "cudaFree",  "cudaHostAlloc",  "cudaHostRegister",  "cudaHostUnregister",
+        "cuMemAlloc",   "cuMemFree", "cuMemHostAlloc", "cuMemHostRegister", "cuMemCreate",
+        "cuMemRelease", "cuMemMap",  "cuMemUnmap",     "cuMemSetAccess",
     };
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
@@ -32,7 +32,7 @@ bool gt_call_allocates(const struct gt_workload *w, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE)
         return call->stream == GT_NONE;
-    return call->kind == GT_CALL_OTHER && call->name != GT_NONE && name_allocates(gt_name_text(w, call->name));
+    return call->kind == GT_CALL_OTHER && call->name != GT_NONE && gt_name_allocates(gt_name_text(w, call->name));
 }
 
 const char *gt_call_place(const struct gt_workload *w, gt_call_index index, char text[GT_CALL_PLACE_BYTES])

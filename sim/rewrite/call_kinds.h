@@ -9,6 +9,8 @@ const struct gt_op *gt_call_copies(const struct gt_workload *workload, const str
                                    enum gt_direction direction);
 /* Does it allocate or free memory, but not in stream order: cudaMalloc, cudaFree, cudaHostAlloc, ...? */
 bool gt_call_allocates(const struct gt_workload *workload, const struct gt_call *call);
+/* Does a function of that name, whatever its version? */
+bool gt_name_allocates(const char *name);
 
 /* "line 12 (cudaMalloc)", "call 12 (copy)": where a reader finds it; into `text`, which is returned. */
 enum { GT_CALL_PLACE_BYTES = 128 };

@@ -307,6 +307,7 @@ static void write_captured(struct writing *writing, uint32_t *recorded, gt_call_
             writing->w->calls[writing->captures->list[capture].last].thread == call->thread ? most_ps : GT_TIME_NONE;
     } else {
         writing->rebuild.owed_ps[call->thread] += call->kept_ps;
+        writing->rebuild.owed_kept_ps[call->thread] += call->kept_ps;
     }
     if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE)
         recorded[call->event] = capture;

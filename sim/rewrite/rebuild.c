@@ -28,6 +28,7 @@ void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from
         .new_op = nones(from->op_count),
         .edges_anew = gt_calloc(from->op_count + 1ull, sizeof *rebuild->edges_anew),
         .owed_ps = gt_calloc(from->thread_count + 1ull, sizeof *rebuild->owed_ps),
+        .owed_kept_ps = gt_calloc(from->thread_count + 1ull, sizeof *rebuild->owed_kept_ps),
     };
 }
 
@@ -36,12 +37,14 @@ void gt_rebuild_drop(struct gt_rebuild *rebuild, gt_call_index call)
     const struct gt_call *dropped = &rebuild->from->calls[call];
 
     rebuild->owed_ps[dropped->thread] += dropped->before_ps;
+    rebuild->owed_kept_ps[dropped->thread] += dropped->kept_ps;
 }
 
 static void pay_work(struct gt_rebuild *rebuild, struct gt_call *call)
 {
     call->before_ps += rebuild->owed_ps[call->thread];
-    rebuild->owed_ps[call->thread] = 0;
+    call->kept_ps += rebuild->owed_kept_ps[call->thread];
+    rebuild->owed_ps[call->thread] = rebuild->owed_kept_ps[call->thread] = 0;
 }
 
 gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index call)
@@ -415,6 +418,7 @@ struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
     free(rebuild->old_op);
     free(rebuild->edges_anew);
     free(rebuild->owed_ps);
+    free(rebuild->owed_kept_ps);
     free(rebuild->edges);
     return rebuild->to;
 }

@@ -22,8 +22,9 @@ struct gt_rebuild {
     gt_op_index *old_op;     /* by operation of `to`: what it was; GT_NONE: it is new */
     uint32_t old_count, old_room;
     uint64_t next_event_id;
-    gt_time_ps *owed_ps; /* by thread: own work to be done before its next call */
-    bool *edges_anew;    /* by operation of `from`: those within its call are not followed */
+    gt_time_ps *owed_ps;      /* by thread: own work to be done before its next call */
+    gt_time_ps *owed_kept_ps; /* of that what no change removes: gt_call.kept_ps */
+    bool *edges_anew;         /* by operation of `from`: those within its call are not followed */
     struct gt_rebuild_edge *edges;
     uint32_t edge_count, edge_room;
     uint32_t

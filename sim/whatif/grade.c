@@ -138,8 +138,9 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
     else if (steps->by == GT_STEPS_ONE)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "The trace is taken as one step");
     else if (steady->irregular > 0)
-        gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u of %u steps, %s, are irregular and set aside",
-                           steady->irregular, steady->irregular + steady->regular, by[steps->by]);
+        gt_scenario_assume(
+            scenario, GT_TRUST_HIGH, "%u of %u steps, %s, are irregular and set aside: their host takes %.1f us more",
+            steady->irregular, steady->irregular + steady->regular, by[steps->by], steady->irregular_us);
     else if (steps->by != GT_STEPS_MARKED)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "There are %u steps, %s", steps->count, by[steps->by]);
     if (steps->by == GT_STEPS_REPEATED && !steps->waited)

@@ -44,7 +44,7 @@ struct gt_stretch {
 /* A run to walk through. */
 struct gt_path_run {
     void *context; /* of these functions, which return -1 with the reason in `error` */
-    /* The operation or call of that number, which may be GT_NONE: 1 found, 0 there is none. */
+    /* The operation or call of that number: 1 found, 0 there is none. */
     int (*op)(void *context, gt_op_index number, struct gt_path_op *op, struct gt_error *error);
     int (*call)(void *context, gt_call_index number, struct gt_path_call *call, struct gt_error *error);
     /* The stretch before those told so far; 0. */

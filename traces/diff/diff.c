@@ -118,7 +118,7 @@ static struct sequence list_ops(struct gt_diff *diff, int side)
 static void sum_bare_copies(struct gt_diff *diff, int side)
 {
     size_t count;
-    struct gt_bare_copies *copies = gt_bare_copies(diff->side[side]->run, &count);
+    struct gt_bare_copies *copies = gt_bare_copies(diff->side[side]->run, NULL, &count);
     char name[64];
 
     for (size_t i = 0; i < count; i++) {

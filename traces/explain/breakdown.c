@@ -7,6 +7,7 @@
 #include "sim/base/error.h"
 #include "traces/explain/breakdown_parts.h"
 #include "traces/explain/host_time.h"
+#include "traces/explain/part.h"
 
 const char *const gt_time_kind_names[GT_TIME_KINDS] = {
     [GT_TIME_COMPUTATION] = "computation",
@@ -211,15 +212,41 @@ void gt_breakdown_free(struct gt_breakdown *breakdown)
     *breakdown = (struct gt_breakdown){ .steps = NULL };
 }
 
+/* Steps stand by process, GPU and time: the last one of the process and GPU from `first` on that begins no later. */
+static size_t last_begun(const struct gt_breakdown *breakdown, size_t first, size_t behind, gt_time_ps time_ps)
+{
+    while (behind - first > 1) {
+        size_t middle = first + (behind - first) / 2;
+
+        if (breakdown->steps[middle].from_ps <= time_ps)
+            first = middle;
+        else
+            behind = middle;
+    }
+    return first;
+}
+
 bool gt_breakdown_counts(const struct gt_breakdown *breakdown, uint64_t process, gt_time_ps time_ps)
 {
-    for (size_t i = 0; i < breakdown->step_count; i++) {
+    for (size_t i = 0, behind; i < breakdown->step_count; i = behind) {
         const struct gt_breakdown_step *step = &breakdown->steps[i];
 
-        if (step->counted && step->process == process && time_ps >= step->from_ps && time_ps < step->to_ps)
+        behind = step->behind;
+        if (step->process != process)
+            continue;
+        step = &breakdown->steps[last_begun(breakdown, i, behind, time_ps)];
+        if (step->counted && time_ps >= step->from_ps && time_ps < step->to_ps)
             return true;
     }
     return false;
+}
+
+bool gt_breakdown_counts_op(const struct gt_breakdown *breakdown, const struct gt_loaded_run *run, gt_op_index op)
+{
+    const struct gt_loaded_op *loaded = &run->ops[op];
+    gt_thread_index thread = run->calls[loaded->call].thread;
+
+    return gt_part_has_op(run, op) && gt_breakdown_counts(breakdown, run->processes[thread], loaded->start_ps);
 }
 
 enum gt_time_kind gt_breakdown_most(const struct gt_breakdown *breakdown)

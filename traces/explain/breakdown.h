@@ -10,7 +10,7 @@
  *   launch           asking for work: calls that launch, copy, record or wait for events, until the operation starts;
  *                    where that is a copy of pageable memory, which the host stages, it counts as copies
  * and before that call it is what the thread that makes it was doing (host_time.h):
- *   data_loading     it was in a range that loads data (traces/names/data_loader.h)
+ *   data_loading     it was in a range that loads data (sim/workload/data_loader.h)
  *   synchronisation  it was in a call that waits for the GPU, which had ended: the way back
  *   launch           it was in another call that asks for work
  *   host             anything else: code inside operators, and outside of them
@@ -46,6 +46,7 @@ struct gt_breakdown_step {
     uint64_t process;
     gt_gpu_index gpu;
     gt_time_ps from_ps, to_ps;
+    size_t behind; /* the first step behind all of this process and GPU */
     gt_time_ps ps[GT_TIME_KINDS];
     bool
         counted; /* in the sums of all steps: not the first of several that begins with the run, of which the part before
@@ -87,8 +88,11 @@ void gt_breakdown_free(struct gt_breakdown *breakdown);
 /* Does a kernel communicate with other GPUs (NCCL)? */
 bool gt_is_collective_kernel(const struct gt_loaded_kernel *kernel);
 
-/* Is the run's time in a step that is counted? */
+/* Is the run's time in a step of the process that is counted? */
 bool gt_breakdown_counts(const struct gt_breakdown *breakdown, uint64_t process, gt_time_ps time_ps);
+
+/* Does the operation start in one, and belong to the part of the run that was asked for? */
+bool gt_breakdown_counts_op(const struct gt_breakdown *breakdown, const struct gt_loaded_run *run, gt_op_index op);
 
 /* The kind with the most time. */
 enum gt_time_kind gt_breakdown_most(const struct gt_breakdown *breakdown);

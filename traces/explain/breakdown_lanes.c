@@ -215,11 +215,25 @@ static gt_time_ps lead_of(const struct gt_lane *lane, const struct gt_breakdown_
     return first_ps - step->from_ps;
 }
 
+/* A step within another one, or of another thread than the first, is none of its own. */
+static uint32_t drop_nested(const struct gt_loaded_range *ranges, uint32_t *order, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (kept == 0 || (ranges[order[i]].thread == ranges[order[0]].thread &&
+                          ranges[order[i]].start_ps >= ranges[order[kept - 1]].end_ps))
+            order[kept++] = order[i];
+    return kept;
+}
+
 /* A run begins with the first call that was recorded: what a step did before is lost, if other steps do something. */
 static void count_windows(const struct gt_lane *lane, struct gt_breakdown_step *steps)
 {
-    for (size_t i = 0; i < lane->window_count; i++)
+    for (size_t i = 0; i < lane->window_count; i++) {
         steps[i].counted = true;
+        steps[i].behind = lane->first_window + lane->window_count;
+    }
     if (lane->run->part.all && lane->window_count > 1 && lead_of(lane, &steps[0]) == 0 &&
         lead_of(lane, &steps[1]) > 0)
         steps[0].counted = false;
@@ -238,7 +252,7 @@ static void find_windows(struct gt_lane *lane, struct gt_breakdown *breakdown, s
     if (count > 0)
         qsort_r(order, count, sizeof *order, by_start, t->ranges);
     if (count > 0)
-        add_steps(lane, breakdown, room, order, count);
+        add_steps(lane, breakdown, room, order, drop_nested(t->ranges, order, count));
     else
         add_whole(lane, breakdown, room);
     count_windows(lane, &breakdown->steps[lane->first_window]);

@@ -150,7 +150,8 @@ static gt_op_index *find_behind(const struct gt_loaded_run *t)
     return behind;
 }
 
-struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *t, size_t *count)
+struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *t, const struct gt_breakdown *breakdown,
+                                      size_t *count)
 {
     enum { ROWS = 2 * (GT_MEMORIES + 1) * GT_COPY_WHYS };
     struct gt_bare_copies *rows = gt_calloc(ROWS, sizeof *rows);
@@ -168,7 +169,7 @@ struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *t, size_t *cou
         size_t row;
 
         if (op->kind != GT_OP_COPY || (op->direction != GT_H2D && op->direction != GT_D2H) ||
-            !gt_part_has_op(t, index))
+            (breakdown == NULL ? !gt_part_has_op(t, index) : !gt_breakdown_counts_op(breakdown, t, index)))
             continue;
         alone_ps = bare_ps(&busy[gpu], op->start_ps, op->end_ps);
         if (alone_ps == 0)

@@ -51,7 +51,8 @@ struct gt_bare_copies {
     gt_time_ps bare_ps; /* in which no kernel ran */
     gt_op_index example;
 };
-struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *run, size_t *count);
+struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *run, const struct gt_breakdown *breakdown,
+                                      size_t *count);
 
 /* Calls that kept their thread waiting for the GPU, by function and reason; most time first. */
 enum gt_block_why {

@@ -194,7 +194,7 @@ static void find_copies(struct gt_finding_list *f)
         [GT_COPY_SAME_STREAM] = "prefetch",
     };
     size_t count;
-    struct gt_bare_copies *copies = gt_bare_copies(f->t, &count);
+    struct gt_bare_copies *copies = gt_bare_copies(f->t, f->breakdown, &count);
 
     for (size_t i = 0; i < count; i++) {
         struct gt_finding *finding =

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/sort.h"
+#include "sim/rewrite/call_kinds.h"
 #include "traces/explain/findings_parts.h"
 #include "traces/explain/host_time.h"
 #include "traces/names/short_name.h"
@@ -88,33 +90,31 @@ static void find_host_code(struct gt_finding_list *f)
         gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), list);
 }
 
-static int by_time(const void *a, const void *b)
+/* How long half of the operations that count run at most; how many they are. */
+static gt_time_ps median_operation(const struct gt_finding_list *f, uint32_t *count)
 {
-    gt_time_ps left = *(const gt_time_ps *)a, right = *(const gt_time_ps *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* How long half of the operations run at most. */
-static gt_time_ps median_operation(const struct gt_loaded_run *t)
-{
+    const struct gt_loaded_run *t = f->t;
     gt_time_ps *times_ps = gt_calloc(t->started + 1ull, sizeof *times_ps), median_ps;
 
+    *count = 0;
     for (uint32_t i = 0; i < t->started; i++)
-        times_ps[i] = t->ops[t->by_start[i]].end_ps - t->ops[t->by_start[i]].start_ps;
-    if (t->started > 0)
-        qsort(times_ps, t->started, sizeof *times_ps, by_time);
-    median_ps = times_ps[t->started / 2];
+        if (gt_breakdown_counts_op(f->breakdown, t, t->by_start[i]))
+            times_ps[(*count)++] = t->ops[t->by_start[i]].end_ps - t->ops[t->by_start[i]].start_ps;
+    if (*count > 0)
+        qsort(times_ps, *count, sizeof *times_ps, gt_by_u64);
+    median_ps = times_ps[*count / 2];
     free(times_ps);
     return median_ps;
 }
 
 static void find_launches(struct gt_finding_list *f)
 {
-    gt_time_ps ps = f->breakdown->ps[GT_TIME_LAUNCH];
+    gt_time_ps ps = f->breakdown->ps[GT_TIME_LAUNCH], median_ps;
+    uint32_t operations;
 
     if (ps == 0)
         return;
+    median_ps = median_operation(f, &operations);
     snprintf(add_part(f, "launch-bound", GT_TIME_LAUNCH, ps,
                       has_operators(f) ? "launch fewer, larger kernels: a larger batch, torch.compile, a CUDA graph"
                                        : "launch fewer, larger kernels, or all of them with one call: a CUDA graph",
@@ -123,8 +123,8 @@ static void find_launches(struct gt_finding_list *f)
              sizeof f->rows->text,
              "the GPU is idle for %s (%.1f%% of %s) while work is launched; half of the %" PRIu32
              " operations run for %s or less",
-             gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), f->t->started,
-             gt_time_said((double)median_operation(f->t)).s);
+             gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), operations,
+             gt_time_said((double)median_ps).s);
 }
 
 /* loss.item(), .cpu(), print(tensor), nonzero(): the host waits, and the GPU runs dry behind it. */
@@ -144,21 +144,6 @@ static void find_waits(struct gt_finding_list *f)
              waits->range);
 }
 
-/* Functions that get memory from the driver or give it back, whatever their version. */
-static bool allocates(const char *name)
-{
-    static const char *const names[] = { "cudaMalloc", "cudaFree",       "cudaHostAlloc", "cuMemAlloc",
-                                         "cuMemFree",  "cuMemCreate",    "cuMemRelease",  "cuMemMap",
-                                         "cuMemUnmap", "cuMemSetAccess", "cuMemHostAlloc" };
-
-    if (strstr(name, "Async") != NULL)
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
 static void find_allocations(struct gt_finding_list *f)
 {
     const struct gt_loaded_run *t = f->t;
@@ -169,7 +154,7 @@ static void find_allocations(struct gt_finding_list *f)
     for (uint32_t i = 0; i < t->call_count && f->breakdown->marked; i++) {
         const struct gt_loaded_call *call = &t->calls[i];
 
-        if (!call->there || !allocates(t->names[call->name]) ||
+        if (!call->there || !gt_name_allocates(t->names[call->name]) ||
             !gt_breakdown_counts(f->breakdown, t->processes[call->thread], call->start_ps))
             continue;
         times++;
@@ -241,7 +226,8 @@ static void list_kernels(const struct gt_finding_list *f, bool communicate, char
     for (uint32_t i = 0; i < t->started; i++) {
         const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
 
-        if (op->kind != GT_OP_KERNEL || gt_is_collective_kernel(&t->kernels[op->kernel]) != communicate)
+        if (op->kind != GT_OP_KERNEL || gt_is_collective_kernel(&t->kernels[op->kernel]) != communicate ||
+            !gt_breakdown_counts_op(f->breakdown, t, t->by_start[i]))
             continue;
         times[op->kernel].ps += op->end_ps - op->start_ps;
         all_ps += op->end_ps - op->start_ps;

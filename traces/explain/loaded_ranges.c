@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/data_loader.h"
 #include "traces/explain/loaded_ranges.h"
-#include "traces/names/data_loader.h"
 
 /* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
 int gt_loading_rows(struct gt_loading_run *loading, const char *sql, int64_t id,

@@ -20,10 +20,14 @@ struct candidate {
     double worth_pct;
 };
 
+/* No more than all time of its kind: copies in both directions at once are about the same time. */
 static double about_pct(const struct gt_overview *overview, const struct gt_finding *finding)
 {
-    return overview->breakdown.total_ps > 0 ? 100 * (double)finding->about_ps / (double)overview->breakdown.total_ps
-                                            : 0;
+    const struct gt_breakdown *breakdown = &overview->breakdown;
+    gt_time_ps most_ps = finding->time_kind >= 0 ? breakdown->ps[finding->time_kind] : breakdown->total_ps;
+    gt_time_ps about_ps = finding->about_ps < most_ps ? finding->about_ps : most_ps;
+
+    return breakdown->total_ps > 0 ? 100 * (double)about_ps / (double)breakdown->total_ps : 0;
 }
 
 /* A change is asked for once: findings that name the same one have the same answer. */
@@ -130,21 +134,34 @@ void gt_overview_free(struct gt_overview *overview)
     *overview = (struct gt_overview){ .all = NULL };
 }
 
+static uint32_t count_gpus(const struct gt_breakdown *breakdown)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0, j; i < breakdown->step_count; i = breakdown->steps[i].behind) {
+        for (j = 0; j < i && breakdown->steps[j].gpu != breakdown->steps[i].gpu;)
+            j = breakdown->steps[j].behind;
+        count += j == i;
+    }
+    return count;
+}
+
 char *gt_overview_steps_text(const struct gt_overview *overview)
 {
     const struct gt_breakdown *breakdown = &overview->breakdown;
     struct gt_time_text each = gt_time_said((double)breakdown->total_ps / fmax(1, (double)breakdown->counted));
-    char *places = breakdown->lane_count > 1 ? gt_format(" on %zu GPUs", breakdown->lane_count) : gt_strdup(""),
-         *text;
+    uint32_t gpus = count_gpus(breakdown);
+    char *places = gpus > 1 ? gt_format(" on %" PRIu32 " GPUs", gpus) : gt_strdup(""), *text;
+    bool left_out = breakdown->counted < breakdown->step_count;
 
     if (!breakdown->marked)
         text = gt_format("%s%s, no steps marked", each.s, places);
+    else if (breakdown->lane_count > 1)
+        text = gt_format("%zu steps of %s in all%s%s", breakdown->counted, each.s, places,
+                         left_out ? " (first ones that start before the first CUDA call are left out)" : "");
     else
-        text =
-            gt_format("%zu step%s of %s%s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s, places,
-                      breakdown->counted < breakdown->step_count
-                          ? " (the first one is left out: it starts before the first CUDA call)"
-                          : "");
+        text = gt_format("%zu step%s of %s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s,
+                         left_out ? " (the first one is left out: it starts before the first CUDA call)" : "");
     free(places);
     return text;
 }

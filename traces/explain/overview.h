@@ -30,7 +30,7 @@ struct gt_predictor {
 
 struct gt_overview_finding {
     const struct gt_finding *finding; /* in overview->all */
-    bool predicted;                   /* its change gains at least GT_OVERVIEW_LEAST_PCT: */
+    bool predicted;                   /* its change gains at least 1%: */
     struct gt_prediction prediction;
     double gain_pct; /* of the predicted time; NAN where nothing was predicted */
 };

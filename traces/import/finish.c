@@ -1,7 +1,7 @@
 /* finish.c - from a profile's joined rows to a workload: order, kinds, times. */
 #include "sim/base/sort.h"
+#include "sim/workload/data_loader.h"
 #include "traces/import/internal.h"
-#include "traces/names/data_loader.h"
 
 #include <stdlib.h>
 #include <string.h>

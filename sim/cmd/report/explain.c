@@ -19,9 +19,11 @@ static const struct argp_option options[] = {
     GT_OPTION_QUIET_ANSWER,
     { "full", OPTION_FULL, NULL, 0, "Print every table, not the summary alone", 0 },
     { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
-    { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5)", 0 },
+    { "gap", OPTION_GAP, "US", 0, "With --full, which it implies: idle gaps of at least US microseconds (default 5)",
+      0 },
     { "top", OPTION_TOP, "N", 0,
-      "At most N rows of each list, the largest (default 20 for people, all for programs; "
+      "With --full, which it implies: at most N rows of each list, the largest (default 20 for people, all for "
+      "programs; "
       "of instructions 20)",
       0 },
     { 0 },
@@ -53,8 +55,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': request->quiet = true; return 0;
     case OPTION_FULL: request->full = true; return 0;
     case OPTION_NO_PREDICT: request->no_predict = true; return 0;
-    case OPTION_TOP: request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
-    case OPTION_GAP: request->least_gap_ps = parse_gap(state, text); return 0;
+    case OPTION_TOP:
+        request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX);
+        request->full = true;
+        return 0;
+    case OPTION_GAP:
+        request->least_gap_ps = parse_gap(state, text);
+        request->full = true;
+        return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
             argp_error(state, "one kernel at a time: '%s' is one too many", text);

@@ -277,7 +277,7 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     size_t gap_count, pair_count, copy_count, call_count, rank_count, count = 0;
     struct gt_gap *gaps = gt_gaps(t, request->least_gap_ps, &gap_count);
     struct gt_pair *pairs = gt_pairs(t, &pair_count);
-    struct gt_bare_copies *copies = gt_bare_copies(t, &copy_count);
+    struct gt_bare_copies *copies = gt_bare_copies(t, NULL, &copy_count);
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
     struct gt_rank_waits *ranks = gt_rank_waits(t, &rank_count);
     struct gt_table *tables[TABLES];

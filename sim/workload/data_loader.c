@@ -1,4 +1,4 @@
-#include "traces/names/data_loader.h"
+#include "sim/workload/data_loader.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* data_loader.h - which ranges load data, by the names that frameworks give them. */
-#ifndef GRIDTIDE_TRACES_NAMES_DATA_LOADER_H
-#define GRIDTIDE_TRACES_NAMES_DATA_LOADER_H
+#ifndef GRIDTIDE_SIM_WORKLOAD_DATA_LOADER_H
+#define GRIDTIDE_SIM_WORKLOAD_DATA_LOADER_H
 
 #include <stdbool.h>
 
