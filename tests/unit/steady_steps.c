@@ -136,6 +136,12 @@ static void one_cold_iteration_is_estimated(void **state)
     /* Nine launches of 5 us, 5 us apart but for one of 5 times that, and the wait of 7. */
     assert_true(host_ps < 130 * (gt_time_ps)US);
     gt_steady_free(&steady);
+    w->calls[0].before_ps = w->calls[0].kept_ps =
+        20000 * (gt_time_ps)US; /* the batch was loaded before memory was allocated */
+    gt_steady_find(&steady, w, &device, true);
+    assert_int_equal(steady.workload->calls[0].kept_ps, 20000 * (gt_time_ps)US);
+    assert_int_equal(steady.workload->calls[0].before_ps, 20000 * (gt_time_ps)US);
+    gt_steady_free(&steady);
     gt_steady_find(&steady, w, &device, false); /* a typed run is no loop */
     assert_null(steady.workload);
     gt_steady_free(&steady);
