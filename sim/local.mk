@@ -57,7 +57,7 @@ sim_libsim_a_SOURCES = \
     sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
     sim/changes/change_collective_sms.c sim/changes/change_ddp.c sim/changes/change_delay.c \
-    sim/changes/change_device.c sim/changes/change_dp.c sim/changes/change_graph.c sim/changes/change_grid.c \
+    sim/changes/change_device.c sim/changes/change_graph.c sim/changes/change_grid.c \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
@@ -73,7 +73,7 @@ sim_libsim_a_SOURCES = \
     sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
     sim/training/pass_ranges.c sim/training/pass_ranges.h \
     sim/training/rank_count.c sim/training/rank_count.h \
-    sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
+    sim/training/replicate.c sim/training/replicate.h \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h sim/training/updates.c sim/training/updates.h \
     sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \

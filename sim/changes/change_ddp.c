@@ -332,7 +332,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (cap > 0)
         ddp.first_bytes = ddp.bucket_bytes = cap;
     if (gt_training_find(&ddp.training, scenario, error) == 0) {
-        gt_passes_split(&ddp.training, false);
+        gt_passes_split(&ddp.training);
         gt_scenario_replace(scenario, distribute(&ddp, scenario->workload, ranks));
         tell(scenario, &ddp, ranks);
         status = 0;

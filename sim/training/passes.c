@@ -115,7 +115,7 @@ static bool is_part(const struct gt_training *t, uint32_t step)
            (step + 1 < t->step_count && t->steps[step + 1].of == t->steps[step].of);
 }
 
-void gt_passes_split(struct gt_training *t, bool of_all)
+void gt_passes_split(struct gt_training *t)
 {
     struct gt_training_step *parts = NULL;
     uint32_t count = 0, kept;
@@ -125,12 +125,12 @@ void gt_passes_split(struct gt_training *t, bool of_all)
         struct gt_training_step rest = t->steps[s];
 
         parts = gt_realloc(parts, count + (size_t)rest.passes, sizeof *parts);
-        if (!of_all && !is_part(t, s)) {
+        if (!is_part(t, s)) {
             t->passes = rest.passes > t->passes ? rest.passes : t->passes;
             parts[count++] = rest;
             continue;
         }
-        kept = of_all ? 0 : rest.passes - rest.passes / t->repeated;
+        kept = rest.passes - rest.passes / t->repeated;
         rest.gradients /= rest.passes;
         for (rest.passes = 1;
              rest.first_gradient + rest.gradients < t->steps[s].first_gradient + t->steps[s].gradients;) {

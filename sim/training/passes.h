@@ -14,8 +14,8 @@ void gt_passes_find(struct gt_training *training, const struct gt_workload *work
 /* Say so where a recorded step is taken to be one pass because nothing tells. */
 void gt_passes_tell_untold(struct gt_scenario *scenario, const struct gt_training *training);
 
-/* From now on each pass is a step of its own: of all steps, or of those that are parts of a recorded one, whose passes are hardly parts
- * of a batch; of the latter those that a change repeated are kept, but for the last. */
-void gt_passes_split(struct gt_training *training, bool of_all);
+/* From now on each pass of a step that is a part of a recorded one is a step of its own: such passes are hardly parts of a batch.  Those
+ * that a change repeated are kept, but for the last. */
+void gt_passes_split(struct gt_training *training);
 
 #endif

@@ -51,8 +51,7 @@ int gt_ranks_parse(const char *argument, uint32_t *ranks, uint64_t *bucket_bytes
         return -1;
     if (colon == NULL)
         return 0;
-    return bucket_bytes != NULL ? parse_bucket(colon + 1, bucket_bytes, error)
-                                : gt_error_set(error, "it takes only the number of GPUs, not '%.60s'", argument);
+    return parse_bucket(colon + 1, bucket_bytes, error);
 }
 
 /* Once a scenario: more than was measured, and why; `otherwise` where that is the number of GPUs alone. */

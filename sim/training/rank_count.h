@@ -4,7 +4,7 @@
 
 #include "sim/rewrite/scenario.h"
 
-/* From 2 GPUs on; bucket_bytes NULL: no bucket is possible; untouched where none is given.  0, or -1 with what is wrong. */
+/* From 2 GPUs on; *bucket_bytes is untouched where none is given.  0, or -1 with what is wrong. */
 int gt_ranks_parse(const char *argument, uint32_t *ranks, uint64_t *bucket_bytes, struct gt_error *error);
 /* A whole number from `least` to `most`: `what`. */
 int gt_count_parse(const char *argument, const char *what, uint32_t least, uint32_t most, uint32_t *count,

@@ -17,7 +17,7 @@ loader() {
 
 # Traces with operators, and with several processes and GPUs.
 several_traces() {
-    for name in training/loaded-90907.one.rank0 training/mlp-exposed.ddp.rank0 training/mlp-exposed.dp.rank0 \
+    for name in training/loaded-90907.one.rank0 training/mlp-exposed.ddp.rank0 \
         pairs/encoder-small.eager pairs/readback-training.each pairs/feeds-images.pageable pairs/lstm-small.eager; do
         echo "$GRIDTIDE_SOURCE/traces/$name.json.gz"
     done

@@ -81,30 +81,17 @@ asked() {
     grep -q ' 16.0 MiB of gradients' answer.txt
 }
 
-@test "DataParallel scatters, replicates and reduces in each pass" {
-    # A pass is nearly all of a step: two of them take twice as long, but for the optimiser's launch.
-    step 4194304 > step.jsonl
-    one_us=$(asked dp=2)
-    step 4194304 4194304 > step.jsonl
-    two_us=$(asked dp=2)
-    grep -q 'gradients of 2 passes: all of that is done in each pass' answer.txt
-    grep -q ' 8.0 MiB of parameters' answer.txt
-    python3 -c "import sys; sys.exit(not 1.9 < $two_us / $one_us < 2)"
-}
-
 @test "passes that a change makes are as good as recorded ones" {
     # Recorded: two passes.  Made: one, once more; that its two gradients are added up takes the host 6 us each, and their launches about 4.
-    for change in ddp=2 dp=2; do
-        step 4194304 4194304 > step.jsonl
-        recorded_us=$(asked $change)
-        asked $change accumulate=2
-        grep -q 'accumulates the gradients of 4 passes' answer.txt
-        step 4194304 > step.jsonl
-        made_us=$(asked $change accumulate=2)
-        grep -q 'accumulates the gradients of 2 passes' answer.txt
-        grep -q ' 8.0 MiB of' answer.txt
-        python3 -c "import sys; sys.exit(not 12 < $made_us - $recorded_us < 24)"
-    done
+    step 4194304 4194304 > step.jsonl
+    recorded_us=$(asked ddp=2)
+    asked ddp=2 accumulate=2
+    grep -q 'accumulates the gradients of 4 passes' answer.txt
+    step 4194304 > step.jsonl
+    made_us=$(asked ddp=2 accumulate=2)
+    grep -q 'accumulates the gradients of 2 passes' answer.txt
+    grep -q ' 8.0 MiB of' answer.txt
+    python3 -c "import sys; sys.exit(not 12 < $made_us - $recorded_us < 24)"
 }
 
 @test "gradients of two optimisers' steps in a step are reduced apart" {
@@ -119,10 +106,6 @@ asked() {
     asked ddp=2
     grep -q ' 8.0 MiB of gradients a step in 2 buckets' answer.txt
     [ "$(grep -c optimisers answer.txt)" -eq 0 ]
-    # What is given is the whole step's: both of the first 20 MiB, where a pass of each part counts.
-    step 4194304 4194304 0 6291456 > step.jsonl
-    "$GRIDTIDE" whatif -q step.jsonl --change dp=2 --gradients 40 > answer.txt
-    grep -q ' 40.0 MiB of parameters' answer.txt
 }
 
 # reductions: of all ranks in step.jsonl's ddp=2.
@@ -191,11 +174,10 @@ steps() {
     for passes in 1 2 3; do
         asked ddp=2 "accumulate=$passes" > "us.$passes"
         grep -q ' 8.0 MiB of gradients a step in 2 buckets' answer.txt
-        asked dp=2 "accumulate=$passes" > "dp.$passes"
     done
-    paste us.1 us.2 us.3 dp.1 dp.2 dp.3
-    python3 -c "import sys; a = list(map(float, sys.argv[1:])); sys.exit(not (abs(a[2] - 2 * a[1] + a[0]) < 1 and a[5] / a[3] < 3.1))" \
-        "$(cat us.1)" "$(cat us.2)" "$(cat us.3)" "$(cat dp.1)" "$(cat dp.2)" "$(cat dp.3)"
+    paste us.1 us.2 us.3
+    python3 -c "import sys; a = list(map(float, sys.argv[1:])); sys.exit(not abs(a[2] - 2 * a[1] + a[0]) < 1)" \
+        "$(cat us.1)" "$(cat us.2)" "$(cat us.3)"
 }
 
 @test "an optimiser that goes forward and backward itself, or holds another, is one" {
@@ -249,8 +231,6 @@ steps() {
         echo '{"range":"torch::autograd::AccumulateGrad","calls":1,"gradient_bytes":10485760}'
         echo '{"call":"launch","kernel":"k","stream":"s"}'
     } > step.jsonl
-    asked dp=2 accumulate=3
-    grep -q ' 10.0 MiB of parameters' answer.txt # each call is a step
     for passes in 1 2 3; do
         asked ddp=2 "accumulate=$passes"
         grep -q ' 10.0 MiB of gradients a step in 1 bucket,' answer.txt

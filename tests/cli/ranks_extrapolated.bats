@@ -89,7 +89,7 @@ extrapolated() {
     awk "BEGIN { exit !($nvlink < $fast && $fast + 3000 < $pcie && $pcie < $nvlink + 5033) }"
     extrapolated ddp=2 link.pairs=pcie
     jq -e '.changes[0].assumptions | any(contains("over faster links than link.pairs = pcie"))' answer.json
-    extrapolated dp=2 link.pairs=host
+    extrapolated ddp=2 link.pairs=host
     ask ddp=2 link.pairs=nvlink
     jq -e '.changes[0].extrapolated | not' answer.json
     for device in h100 a100; do
@@ -110,13 +110,13 @@ extrapolated() {
     [ "$(head -1 steps.txt)" != "$(tail -1 steps.txt)" ]
     one=$(step_us ddp=2) few=$(step_us ddp=2 collective-sms=2) twice=$(step_us ddp=2 accumulate=2)
     awk "BEGIN { exit !($one <= $few && $one < $twice) }"
-    for spec in ddp=0 ddp=-1 ddp=1e9 ddp=nan ddp=2x ddp=2:bucket=nan ddp=2:bucket=1x dp=0 dp=nan accumulate=1e9 \
+    for spec in ddp=0 ddp=-1 ddp=1e9 ddp=nan ddp=2x ddp=2:bucket=nan ddp=2:bucket=1x accumulate=1e9 \
         collective-sms=nan; do
         run "$GRIDTIDE" whatif -q step.jsonl --change "$spec"
         [ "$status" -eq 1 ]
         [[ "$output" == "gridtide: $spec: "* ]]
     done
-    for spec in ddp= dp= accumulate= collective-sms=; do
+    for spec in ddp= accumulate= collective-sms=; do
         run "$GRIDTIDE" whatif -q step.jsonl --change "$spec"
         [ "$status" -eq 2 ]
     done

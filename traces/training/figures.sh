@@ -7,7 +7,7 @@
 # told what a step on one GPU takes when nobody records (`whatif --step`, the row `one` of that set); `pace`: what a small launch
 # took the host before each round of steps, the mean (6 us as a rule, 10 at times); `calm`: of how many groups of steps all cores
 # ran at their full pace, where that was watched: where none did, how long the step takes is not known, and it is not counted.
-# Constants of sim/changes/change_ddp.c, change_dp.c and thread_plans.c were fitted on the set `developed`, then, with the host's pace
+# Constants of sim/changes/change_ddp.c were fitted on the set `developed`, then, with the host's pace
 # in them, on all sets, of `alone` by its forms `ddp-alone`, which are not predicted here.  `two GPUs`: fresh, judged and drawn.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
@@ -17,7 +17,7 @@ import itertools, json, os, statistics, subprocess, sys, tempfile
 tool, folder = sys.argv[1:]
 SPECS = {'one': ['launch-cost=1'], 'one-accumulate-2': ['accumulate=2'], 'one-accumulate-4': ['accumulate=4'], 'ddp': ['ddp=2'],
          'ddp-bucket-5': ['ddp=2:bucket=5'], 'ddp-bucket-100': ['ddp=2:bucket=100'],
-         'ddp-accumulate-2': ['ddp=2', 'accumulate=2'], 'ddp-accumulate-4': ['ddp=2', 'accumulate=4'], 'dp': ['dp=2']}
+         'ddp-accumulate-2': ['ddp=2', 'accumulate=2'], 'ddp-accumulate-4': ['ddp=2', 'accumulate=4']}
 recorded, ones = {}, {}
 for row in map(json.loads, open(f'{folder}/times.jsonl')):
     recorded.setdefault((row['set'], row['model'], row['form']), []).append(row)
@@ -67,7 +67,7 @@ for ((which, model, form), rows), recording in itertools.product(steps, ('one.ra
         continue
     if recording == 'stack':
         which += ', with_stack'
-    kind = 'DataParallel' if form == 'dp' else 'DistributedDataParallel' if form.startswith('ddp') else 'as recorded' if form == 'one' else 'added up'
+    kind = 'DistributedDataParallel' if form.startswith('ddp') else 'as recorded' if form == 'one' else 'added up'
     for name in (which, 'two GPUs') if which in ('fresh', 'judged', 'drawn') and 'Parallel' in kind else (which,):
         errors.setdefault((name, kind, ''), []).append(abs(error))
         if told and form != 'one':

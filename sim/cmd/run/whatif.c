@@ -30,7 +30,7 @@ static const struct argp_option options[] = {
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
     { "gradients", OPTION_GRADIENTS, "MIB", 0,
-      "How large all gradients of a training step are, where the trace does not say it (ddp=N, dp=N)", 0 },
+      "How large all gradients of a training step are, where the trace does not say it (ddp=N)", 0 },
     { "step", OPTION_STEP, "US", 0,
       "A step's time without profiler, if you timed it: the host's pace is fitted to it", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
