@@ -120,6 +120,9 @@ extrapolated() {
         run "$GRIDTIDE" whatif -q step.jsonl --change "$spec"
         [ "$status" -eq 2 ]
     done
+    run "$GRIDTIDE" whatif -q step.jsonl --change dp=2 # DataParallel, of earlier versions
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"no change 'dp'; did you mean ddp?"* ]]
 }
 
 @test "sizes that --gradients has to say: one by one they are taken to be alike, which is told" {

@@ -123,7 +123,7 @@ END
 @test "one rank of a job is refused by changes to several GPUs for what it is, not for what else it lacks" {
     job job fsdp 2 says=nothing
     "$GRIDTIDE" import -q job/rank1.json -o one.jsonl
-    for change in ddp=2 dp=2 accumulate=2; do
+    for change in ddp=2 accumulate=2; do
         run "$GRIDTIDE" whatif -q one.jsonl --change "$change"
         [ "$status" -eq 1 ]
         [[ "$output" == *"one rank of several"* ]]

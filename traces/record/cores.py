@@ -52,19 +52,18 @@ class Cores:
         """The calling thread, and those that it makes from now on, on all cores."""
         os.sched_setaffinity(0, self.wide)
 
-    def hold(self, count):
-        """The calling thread, which is to be Python's, and those of PyTorch's backward pass on the `count` fastest."""
+    def hold(self):
+        """The calling thread, which is to be Python's, and those of PyTorch's backward pass on the fastest."""
         for task in os.listdir("/proc/self/task"):
             with open(f"/proc/self/task/{task}/comm") as file:
                 if int(task) == os.getpid() or file.read().startswith("pt_autograd"):
-                    os.sched_setaffinity(int(task), self.fastest[:count])
+                    os.sched_setaffinity(int(task), self.fastest[:1])
 
-    def calm(self, count):
-        """Whether the `count` fastest run at their full pace just now."""
-        paces = [self.pace_us(core) for core in self.fastest[:count]]
-        os.sched_setaffinity(0, self.fastest[:count])
-        self.least_us = min(self.least_us, *paces)
-        return max(paces) <= CALM * self.least_us
+    def calm(self):
+        """Whether the fastest runs at its full pace just now."""
+        pace_us = self.pace_us(self.fastest[0])
+        self.least_us = min(self.least_us, pace_us)
+        return pace_us <= CALM * self.least_us
 
     def all_calm(self, calm):
         """Whether every rank says so; all have to ask."""

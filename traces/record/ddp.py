@@ -1,11 +1,10 @@
 """Record training steps on 1 and 2 GPUs: traces/ranks.
 
-    python3 ddp.py parallel developed|judged OUTPUT-FOLDER [SECONDS [MODEL...]]
-    python3 ddp.py threads  developed|judged OUTPUT-FOLDER [SECONDS [MODEL...]]
+    python3 ddp.py developed|judged OUTPUT-FOLDER [SECONDS [MODEL...]]
 
-`parallel` has a process a GPU: each model on one GPU alone, then with DistributedDataParallel as FORMS says; `threads` is
-DataParallel.  Each GPU has the batch that the one GPU has.  A form runs without the profiler first (times.jsonl has a
-line a form and rank, us a step), then under it: NAME.FORM.rankR.json.gz, a Kineto trace of STEPS steps.
+A process a GPU: each model on one GPU alone, then with DistributedDataParallel as FORMS says.  Each GPU has the batch that the
+one GPU has.  A form runs without the profiler first (times.jsonl has a line a form and rank, us a step), then under it:
+NAME.FORM.rankR.json.gz, a Kineto trace of STEPS steps.
 Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import contextlib
@@ -145,9 +144,9 @@ def attempt(what, action):
     return None
 
 
-def made(name, table, rank, gpus=1):
+def made(name, table, rank):
     torch.manual_seed(1)
-    case = table[name](gpus)
+    case = table[name]()
     case.module.cuda(rank)
     return case
 
@@ -212,28 +211,12 @@ def process(rank, which, folder, seconds, names, barrier):
     dist.destroy_process_group()
 
 
-def threads(which, folder, seconds, names):
-    start = time.perf_counter()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
-    table = getattr(ddp_models, which.upper())
-    for name in names or table:
-        if time.perf_counter() - start > seconds:
-            print(name, "left out", flush=True)
-            continue
-        case = made(name, table, 0, GPUS)
-        module = torch.nn.DataParallel(case.module, device_ids=list(range(GPUS)))
-        attempt(name, lambda: measure(name, "dp", 0, Training(case, module, 0), lambda: None, folder))
-
-
 def main():
-    kind, which, folder = sys.argv[1:4]
-    seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 1e9
+    which, folder = sys.argv[1:3]
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1e9
     os.makedirs(folder, exist_ok=True)
-    if kind == "threads":
-        threads(which, folder, seconds, sys.argv[5:])
-    else:
-        barrier = mp.get_context("spawn").Barrier(GPUS, timeout=60)
-        mp.spawn(process, (which, folder, seconds, sys.argv[5:], barrier), nprocs=GPUS)
+    barrier = mp.get_context("spawn").Barrier(GPUS, timeout=60)
+    mp.spawn(process, (which, folder, seconds, sys.argv[4:], barrier), nprocs=GPUS)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 class Case:
-    """A module with its loss and optimiser, and a batch of inputs and targets for `gpus` GPUs."""
+    """A module with its loss and optimiser, and a batch of inputs and targets."""
 
     def __init__(self, module, inputs, targets, loss, optimiser, autocast=False):
         self.module, self.inputs, self.targets = module, inputs, targets
@@ -28,29 +28,29 @@ def adam_fused(parameters):
     return torch.optim.AdamW(parameters, lr=1e-5, fused=True)
 
 
-def mlp(gpus, batch=1024, width=4096, layers=6):
+def mlp(batch=1024, width=4096, layers=6):
     """Large products with large gradients."""
     parts = []
     for _ in range(layers):
         parts += [nn.Linear(width, width), nn.ReLU()]
     module = nn.Sequential(*parts, nn.Linear(width, 10))
-    inputs = torch.randn(batch * gpus, width)
-    return Case(module, inputs, torch.randn(batch * gpus, 10), functional.mse_loss, sgd)
+    inputs = torch.randn(batch, width)
+    return Case(module, inputs, torch.randn(batch, 10), functional.mse_loss, sgd)
 
 
-def mlp_exposed(gpus):
+def mlp_exposed():
     """The same with few inputs: gradients take longer to reduce than to compute."""
-    return mlp(gpus, batch=128, width=4096, layers=4)
+    return mlp(batch=128, width=4096, layers=4)
 
 
-def many(gpus, batch=256, width=256, layers=40):
+def many(batch=256, width=256, layers=40):
     """Many small layers: the host cannot keep up."""
     parts = []
     for _ in range(layers):
         parts += [nn.Linear(width, width), nn.LayerNorm(width), nn.Tanh()]
     module = nn.Sequential(*parts)
-    inputs = torch.randn(batch * gpus, width)
-    return Case(module, inputs, torch.randn(batch * gpus, width), functional.mse_loss, adam)
+    inputs = torch.randn(batch, width)
+    return Case(module, inputs, torch.randn(batch, width), functional.mse_loss, adam)
 
 
 class Block(nn.Module):
@@ -89,9 +89,9 @@ def own_loss(outputs, _):
     return outputs.mean()
 
 
-def gpt(gpus, batch=16):
+def gpt(batch=16):
     module = Gpt(vocabulary=8192, length=512, width=768, heads=12, layers=4)
-    tokens = torch.randint(8192, (batch * gpus, 512))
+    tokens = torch.randint(8192, (batch, 512))
     return Case(module, tokens, tokens, own_loss, adam)
 
 
@@ -110,7 +110,7 @@ class Residual(nn.Module):
         return functional.relu(self.norm2(self.second(y)) + self.short(x))
 
 
-def resnet(gpus, batch=64, side=128):
+def resnet(batch=64, side=128):
     """ResNet-18, whose batch norms have buffers that DDP broadcasts before each step."""
     parts = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
     before = 64
@@ -118,8 +118,8 @@ def resnet(gpus, batch=64, side=128):
         parts += [Residual(before, after, stride), Residual(after, after, 1)]
         before = after
     module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
-    inputs = torch.randn(batch * gpus, 3, side, side)
-    return Case(module, inputs, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+    inputs = torch.randn(batch, 3, side, side)
+    return Case(module, inputs, torch.randint(1000, (batch,)), functional.cross_entropy, sgd)
 
 
 class Encoder(nn.Module):
@@ -133,14 +133,14 @@ class Encoder(nn.Module):
         return self.head(self.layers(x).mean(1))
 
 
-def encoder(gpus, batch=16):
+def encoder(batch=16):
     """In bfloat16 by autocast, with a fused optimiser."""
-    inputs = torch.randn(batch * gpus, 256, 1024)
-    return Case(Encoder(1024, 16, 4, 100), inputs, torch.randint(100, (batch * gpus,)),
+    inputs = torch.randn(batch, 256, 1024)
+    return Case(Encoder(1024, 16, 4, 100), inputs, torch.randint(100, (batch,)),
                 functional.cross_entropy, adam_fused, autocast=True)
 
 
-def vgg(gpus, batch=32):
+def vgg(batch=32):
     """Convolutions, then the fully connected layers that have nearly all of the gradients."""
     parts, before = [], 3
     for after, count in ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2)):
@@ -150,8 +150,8 @@ def vgg(gpus, batch=32):
         parts.append(nn.MaxPool2d(2))
     module = nn.Sequential(*parts, nn.Flatten(), nn.Linear(512 * 16, 4096), nn.ReLU(), nn.Linear(4096, 4096),
                            nn.ReLU(), nn.Linear(4096, 1000))
-    inputs = torch.randn(batch * gpus, 3, 128, 128)
-    return Case(module, inputs, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+    inputs = torch.randn(batch, 3, 128, 128)
+    return Case(module, inputs, torch.randint(1000, (batch,)), functional.cross_entropy, sgd)
 
 
 class Mixer(nn.Module):
@@ -170,20 +170,20 @@ class Mixer(nn.Module):
         return self.head(x.mean(1))
 
 
-def mixer(gpus, batch=64):
-    inputs = torch.randn(batch * gpus, 196, 768)
-    return Case(Mixer(196, 768, 8), inputs, torch.randint(100, (batch * gpus,)), functional.cross_entropy, sgd)
+def mixer(batch=64):
+    inputs = torch.randn(batch, 196, 768)
+    return Case(Mixer(196, 768, 8), inputs, torch.randint(100, (batch,)), functional.cross_entropy, sgd)
 
 
-def small_cnn(gpus, batch=128):
+def small_cnn(batch=128):
     """Few, small convolutions with batch norms: the host cannot keep up."""
     parts, before = [], 3
     for after in (32, 32, 64, 64, 128, 128):
         parts += [nn.Conv2d(before, after, 3, 2 if after != before else 1, 1), nn.BatchNorm2d(after), nn.ReLU()]
         before = after
     module = nn.Sequential(*parts, nn.Flatten(), nn.Linear(128 * 16, 256), nn.ReLU(), nn.Linear(256, 10))
-    inputs = torch.randn(batch * gpus, 3, 32, 32)
-    return Case(module, inputs, torch.randint(10, (batch * gpus,)), functional.cross_entropy, adam)
+    inputs = torch.randn(batch, 3, 32, 32)
+    return Case(module, inputs, torch.randint(10, (batch,)), functional.cross_entropy, adam)
 
 
 class Tagger(nn.Module):
@@ -197,10 +197,10 @@ class Tagger(nn.Module):
         return self.head(self.lstm(self.words(words))[0]).flatten(0, 1)
 
 
-def lstm(gpus, batch=64, length=100):
+def lstm(batch=64, length=100):
     """cuDNN's recurrent layers, and an embedding with the most of the gradients."""
-    words = torch.randint(20000, (batch * gpus, length))
-    return Case(Tagger(20000, 512, 2, 50), words, torch.randint(50, (batch * gpus * length,)),
+    words = torch.randint(20000, (batch, length))
+    return Case(Tagger(20000, 512, 2, 50), words, torch.randint(50, (batch * length,)),
                 functional.cross_entropy, sgd)
 
 
@@ -217,9 +217,9 @@ class Vit(nn.Module):
         return self.head(self.last(self.blocks(x)).mean(1))
 
 
-def vit(gpus, batch=64):
-    images = torch.randn(batch * gpus, 3, 224, 224)
-    return Case(Vit(512, 8, 8), images, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, adam_fused)
+def vit(batch=64):
+    images = torch.randn(batch, 3, 224, 224)
+    return Case(Vit(512, 8, 8), images, torch.randint(1000, (batch,)), functional.cross_entropy, adam_fused)
 
 
 class Step(nn.Module):
@@ -231,11 +231,11 @@ class Step(nn.Module):
         return x + self.down(functional.silu(self.up(self.norm(x))))
 
 
-def deep_mlp(gpus, batch=512, width=1024, layers=16):
+def deep_mlp(batch=512, width=1024, layers=16):
     """Residual steps of a middle size."""
     module = nn.Sequential(*(Step(width) for _ in range(layers)), nn.Linear(width, 16))
-    inputs = torch.randn(batch * gpus, width)
-    return Case(module, inputs, torch.randn(batch * gpus, 16), functional.mse_loss, adam)
+    inputs = torch.randn(batch, width)
+    return Case(module, inputs, torch.randn(batch, 16), functional.mse_loss, adam)
 
 
 class Bottleneck(nn.Module):
@@ -253,15 +253,15 @@ class Bottleneck(nn.Module):
         return functional.relu(self.path(x) + self.short(x))
 
 
-def bottleneck(gpus, batch=48):
+def bottleneck(batch=48):
     """A ResNet of 26 layers with bottlenecks."""
     parts, before = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
     for middle, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
         parts += [Bottleneck(before, middle, 4 * middle, stride), Bottleneck(4 * middle, middle, 4 * middle, 1)]
         before = 4 * middle
     module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
-    images = torch.randn(batch * gpus, 3, 192, 192)
-    return Case(module, images, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+    images = torch.randn(batch, 3, 192, 192)
+    return Case(module, images, torch.randint(1000, (batch,)), functional.cross_entropy, sgd)
 
 
 class Recommender(nn.Module):
@@ -275,9 +275,9 @@ class Recommender(nn.Module):
         return self.top(torch.cat([table(x[:, i]) for i, table in enumerate(self.tables)], 1)).flatten()
 
 
-def recommender(gpus, batch=4096):
+def recommender(batch=4096):
     """Embeddings with large, dense gradients, and a small network."""
-    return Case(Recommender(8, 20000, 64), torch.randint(20000, (batch * gpus, 8)), torch.rand(batch * gpus),
+    return Case(Recommender(8, 20000, 64), torch.randint(20000, (batch, 8)), torch.rand(batch),
                 functional.binary_cross_entropy_with_logits, sgd)
 
 
@@ -296,16 +296,16 @@ class Temporal(nn.Module):
         return self.head(x.mean(2))
 
 
-def temporal(gpus, batch=32):
+def temporal(batch=32):
     """Convolutions over time, with group norms."""
-    return Case(Temporal(256, 10), torch.randn(batch * gpus, 40, 800), torch.randint(100, (batch * gpus,)),
+    return Case(Temporal(256, 10), torch.randn(batch, 40, 800), torch.randint(100, (batch,)),
                 functional.cross_entropy, adam)
 
 
-def decoder(gpus, batch=8):
+def decoder(batch=8):
     """A larger decoder in bfloat16 by autocast."""
     module = Gpt(vocabulary=16384, length=512, width=1024, heads=16, layers=6)
-    tokens = torch.randint(16384, (batch * gpus, 512))
+    tokens = torch.randint(16384, (batch, 512))
     return Case(module, tokens, tokens, own_loss, adam_fused, autocast=True)
 
 
@@ -340,12 +340,12 @@ class Unet(nn.Module):
         return self.head(x)
 
 
-def unet(gpus, batch=8):
-    images = torch.randn(batch * gpus, 3, 192, 192)
-    return Case(Unet(32, 4), images, torch.randint(2, (batch * gpus, 192, 192)), functional.cross_entropy, adam_fused)
+def unet(batch=8):
+    images = torch.randn(batch, 3, 192, 192)
+    return Case(Unet(32, 4), images, torch.randint(2, (batch, 192, 192)), functional.cross_entropy, adam_fused)
 
 
-def separable(gpus, batch=64):
+def separable(batch=64):
     """Depthwise and pointwise convolutions, as in MobileNet."""
     parts, before = [nn.Conv2d(3, 32, 3, 2, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU6()], 32
     for after, stride in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (512, 1), (1024, 2)):
@@ -353,8 +353,8 @@ def separable(gpus, batch=64):
                   nn.Conv2d(before, after, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU6()]
         before = after
     module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 100))
-    images = torch.randn(batch * gpus, 3, 160, 160)
-    return Case(module, images, torch.randint(100, (batch * gpus,)), functional.cross_entropy, sgd)
+    images = torch.randn(batch, 3, 160, 160)
+    return Case(module, images, torch.randint(100, (batch,)), functional.cross_entropy, sgd)
 
 
 class Translator(nn.Module):
@@ -369,21 +369,21 @@ class Translator(nn.Module):
         return self.head(self.both(x, x)).flatten(0, 1)
 
 
-def translator(gpus, batch=16, length=96):
-    words = torch.randint(8000, (batch * gpus, length))
-    return Case(Translator(8000, 512), words, torch.randint(8000, (batch * gpus * length,)), functional.cross_entropy,
+def translator(batch=16, length=96):
+    words = torch.randint(8000, (batch, length))
+    return Case(Translator(8000, 512), words, torch.randint(8000, (batch * length,)), functional.cross_entropy,
                 adam)
 
 
-def wide(gpus, batch=2048):
+def wide(batch=2048):
     """Few wide layers with batch norms and dropout."""
     parts, before = [], 1024
     for after in (6144, 6144, 2048):
         parts += [nn.Linear(before, after), nn.BatchNorm1d(after), nn.GELU(), nn.Dropout(0.2)]
         before = after
     module = nn.Sequential(*parts, nn.Linear(before, 50))
-    inputs = torch.randn(batch * gpus, 1024)
-    return Case(module, inputs, torch.randint(50, (batch * gpus,)), functional.cross_entropy, adam_fused)
+    inputs = torch.randn(batch, 1024)
+    return Case(module, inputs, torch.randint(50, (batch,)), functional.cross_entropy, adam_fused)
 
 
 class Sets(nn.Module):
@@ -402,8 +402,8 @@ class Sets(nn.Module):
         return self.last(self.look(queries, x, x, need_weights=False)[0]).mean(1)
 
 
-def sets(gpus, batch=64):
-    return Case(Sets(512), torch.randn(batch * gpus, 1024, 3), torch.randint(40, (batch * gpus,)), functional.cross_entropy,
+def sets(batch=64):
+    return Case(Sets(512), torch.randn(batch, 1024, 3), torch.randint(40, (batch,)), functional.cross_entropy,
                 adam)
 
 

@@ -3,8 +3,7 @@
     [GPUS=1] python3 ddp_turns.py developed|judged|fresh|SEED OUTPUT-FOLDER [SECONDS [MODEL...]]
 
 SEED: models that are drawn from it (drawn_models.py).  A process a GPU; its threads of Python and of the backward pass are held on
-one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which;
-`one` and `dp` by the process of GPU 0 alone) are first timed in turns, a few steps at a time, until enough of these groups had calm
+one core (cores.py says why).  For each model all forms (FORMS says which; `one` by the process of GPU 0 alone) are first timed in turns, a few steps at a time, until enough of these groups had calm
 cores before and behind them; only those count, where there are any.  No profiler has run in these processes then, since CUPTI
 slows every call from its first use on.  GPUS=1: on one GPU, and by DistributedDataParallel with one rank (`ddp-alone`),
 and a profile NAME.stack with Python's stack and memory.  times.jsonl has a line a form and rank: medians, us a step, and how many groups of how
@@ -21,7 +20,7 @@ import time
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
-from torch.nn.parallel import DataParallel, DistributedDataParallel
+from torch.nn.parallel import DistributedDataParallel
 
 import ddp_models
 import drawn_models
@@ -34,7 +33,7 @@ ENOUGH = 4        # calm groups
 PHASE_STEPS, PROFILES = 8, 6
 
 # name: bucket_cap_mb, forward and backward passes a step
-FORMS = {"one": (None, 1), "dp": (None, 1), "ddp": (None, 1), "ddp-bucket-5": (5, 1), "ddp-accumulate-2": (None, 2)}
+FORMS = {"one": (None, 1), "ddp": (None, 1), "ddp-bucket-5": (5, 1), "ddp-accumulate-2": (None, 2)}
 if GPUS == 1:
     FORMS = {"one": (None, 1), "one-accumulate-2": (None, 2), "ddp-alone": (None, 1), "ddp-alone-bucket-5": (5, 1),
              "ddp-alone-accumulate-2": (None, 2)}
@@ -108,17 +107,9 @@ def watch(training, holder, name):
 def phases(training):
     """Host times of a step's parts, us: medians over steps that each begin with an idle GPU."""
     module = training.module
-    for name in ("scatter", "replicate", "parallel_apply", "gather", "_pre_forward", "_post_forward"):
-        if isinstance(module, (DataParallel, DistributedDataParallel)) and hasattr(module, name):
+    for name in ("_pre_forward", "_post_forward"):
+        if isinstance(module, DistributedDataParallel) and hasattr(module, name):
             watch(training, module, name)
-    if isinstance(module, DataParallel):
-        starts = {}
-        module.module.register_forward_pre_hook(
-            lambda replica, _: starts.__setitem__(id(replica), time.perf_counter()))
-
-        def ended(replica, _, __):
-            training.phase("replica_forward", starts[id(replica)])
-        module.module.register_forward_hook(ended)
     training.phases = {}
     for _ in range(PHASE_STEPS):
         training.step()
@@ -129,10 +120,6 @@ def phases(training):
     return {name: round(statistics.median(times), 1) for name, times in found.items()}
 
 
-def cores_of(form):
-    return GPUS if form == "dp" else 1
-
-
 def made(name, table, form, rank):
     """The training of that form; None where another rank does it alone."""
     bucket, parts = FORMS[form]
@@ -140,11 +127,9 @@ def made(name, table, form, rank):
         return None
     torch.manual_seed(1)
     with torch.device("cuda", rank):
-        case = table[name](GPUS if form == "dp" else 1)
+        case = table[name]()
     module = case.module
-    if form == "dp":
-        module = DataParallel(module, device_ids=list(range(GPUS)))
-    elif form.startswith("ddp"):
+    if form.startswith("ddp"):
         module = DistributedDataParallel(module, device_ids=[rank], bucket_cap_mb=bucket)
     return Training(case, module, rank, parts)
 
@@ -166,13 +151,12 @@ class Timing:
 
     def group(self):
         """One more, if calm ones are wanting."""
-        count = cores_of(self.form)
         if len(self.calm) >= ENOUGH:
             return
-        self.cores.hold(count)
-        calm = self.cores.calm(count)
+        self.cores.hold()
+        calm = self.cores.calm()
         steps = timed(self.training, TURN_STEPS)
-        calm = self.cores.calm(count) and calm
+        calm = self.cores.calm() and calm
         if self.form.startswith("ddp"):
             calm = self.cores.all_calm(calm)
         (self.calm if calm else self.rest).append(steps)
@@ -186,7 +170,7 @@ class Timing:
     def row(self, name, rank):
         module = self.training.module
         sizes = [p.numel() * p.element_size() for p in module.parameters()]
-        self.cores.hold(cores_of(self.form))
+        self.cores.hold()
         return {"model": name, "form": self.form, "rank": rank, "torch": torch.__version__, **self.found(),
                 "gradients": len(sizes),
                 "gradient_bytes": sum(sizes), "buffers": sum(1 for _ in module.buffers()),
@@ -206,7 +190,7 @@ def measure(name, table, rank, cores, folder):
     timings = {}
     cores.choose()
     for form in FORMS:
-        cores.hold(cores_of(form))
+        cores.hold()
         training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
         timings[form] = Timing(training, form, cores) if training else None
         cores.together()
@@ -229,14 +213,14 @@ def recorded(training, form, path, cores, take=profiled, **more):
     calm = [False]
 
     def begin():
-        cores.hold(cores_of(form))
-        calm[0] = cores.calm(cores_of(form))
+        cores.hold()
+        calm[0] = cores.calm()
         if form.startswith("ddp"):
             cores.together()
     for taken in range(1, PROFILES + 1):
         cores.loose()
         prof = take(training, begin, **more)
-        calm[0] = cores.calm(cores_of(form)) and calm[0]
+        calm[0] = cores.calm() and calm[0]
         if cores.all_calm(calm[0]) if form.startswith("ddp") else calm[0]:
             break
     written(prof, path)

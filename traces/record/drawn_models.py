@@ -39,14 +39,14 @@ def products(draw):
     residual, drop, norm_seed = draw.random() < 0.5, draw.random() < 0.3, draw.random()
     activation = draw.choice((nn.ReLU, nn.GELU, nn.SiLU, nn.Tanh))
 
-    def make(gpus):
+    def make():
         parts = []
         for _ in range(depth):
             part = [nn.Linear(width, width), norm_of(random.Random(norm_seed), width), activation()]
             part += [nn.Dropout(0.1)] if drop else []
             parts += [Added(nn.Sequential(*part))] if residual else part
-        inputs = torch.randn(batch * gpus, width)
-        return nn.Sequential(*parts, nn.Linear(width, 16)), inputs, torch.randn(batch * gpus, 16), functional.mse_loss
+        inputs = torch.randn(batch, width)
+        return nn.Sequential(*parts, nn.Linear(width, 16)), inputs, torch.randn(batch, 16), functional.mse_loss
     return make, depth * width * width, 2.0 * depth * width * width * batch
 
 
@@ -64,7 +64,7 @@ def convolutions(draw):
             first = nn.Conv2d(before, after, 3, stride, 1, bias=norm == "none")
         return nn.Sequential(first, norms[norm], nn.ReLU())
 
-    def make(gpus):
+    def make():
         parts, before = [], 3
         for stage in range(stages):
             after = width << stage
@@ -72,8 +72,8 @@ def convolutions(draw):
             parts += [Added(layer(after, after, 1)) if residual else layer(after, after, 1) for _ in range(depth)]
             before = after
         module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 100))
-        inputs = torch.randn(batch * gpus, 3, side, side)
-        return module, inputs, torch.randint(100, (batch * gpus,)), functional.cross_entropy
+        inputs = torch.randn(batch, 3, side, side)
+        return module, inputs, torch.randint(100, (batch,)), functional.cross_entropy
     last = width << (stages - 1)
     return make, 12 * depth * last * last, 18.0 * stages * depth * width * width * side * side / 4 * batch
 
@@ -95,9 +95,9 @@ def attention(draw):
     width, layers, length = draw.choice((256, 384, 512, 768, 1024)), draw.randint(2, 8), draw.choice((64, 128, 256, 512))
     batch, words = 2 ** draw.randint(2, 6), draw.choice((1000, 8000, 30000))
 
-    def make(gpus):
-        inputs = torch.randint(words, (batch * gpus, length))
-        return Sequence(words, width, width // 64, layers, 50), inputs, torch.randint(50, (batch * gpus,)), functional.cross_entropy
+    def make():
+        inputs = torch.randint(words, (batch, length))
+        return Sequence(words, width, width // 64, layers, 50), inputs, torch.randint(50, (batch,)), functional.cross_entropy
     return make, words * width + 12 * layers * width * width, 24.0 * layers * width * width * batch * length
 
 
@@ -114,9 +114,9 @@ def recurrent(draw):
     kind, width, layers = draw.choice((nn.LSTM, nn.GRU)), draw.choice((256, 512, 768)), draw.randint(1, 3)
     length, batch = draw.randint(20, 100), 2 ** draw.randint(4, 7)
 
-    def make(gpus):
-        inputs = torch.randn(batch * gpus, length, width)
-        return Recurrent(kind, width, layers), inputs, torch.randint(30, (batch * gpus,)), functional.cross_entropy
+    def make():
+        inputs = torch.randn(batch, length, width)
+        return Recurrent(kind, width, layers), inputs, torch.randint(30, (batch,)), functional.cross_entropy
     return make, 8 * layers * width * width, 16.0 * layers * width * width * batch * length
 
 
@@ -135,9 +135,9 @@ def tables(draw):
     count, rows, width = draw.randint(3, 16), draw.choice((2000, 10000, 40000)), draw.choice((16, 32, 64, 128))
     hidden, batch = draw.choice((256, 512, 1024, 2048)), 2 ** draw.randint(9, 13)
 
-    def make(gpus):
-        inputs = torch.randint(rows, (batch * gpus, count))
-        return Tables(count, rows, width, hidden), inputs, torch.rand(batch * gpus), functional.binary_cross_entropy_with_logits
+    def make():
+        inputs = torch.randint(rows, (batch, count))
+        return Tables(count, rows, width, hidden), inputs, torch.rand(batch), functional.binary_cross_entropy_with_logits
     return make, count * rows * width, 2.0 * batch * hidden * (hidden + count * width)
 
 
@@ -152,7 +152,7 @@ def drawn_case(seed, kinds=KINDS):
     while parameters > MOST_PARAMETERS or flop > MOST_FLOP:
         make, parameters, flop = kind(draw)
     optimiser, autocast = draw.choice((plain_sgd, sgd, adam, adam_fused)), draw.random() < 0.3
-    return lambda gpus: Case(*make(gpus), optimiser, autocast)
+    return lambda: Case(*make(), optimiser, autocast)
 
 
 def drawn(seed):

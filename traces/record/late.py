@@ -74,7 +74,7 @@ class Training:
 def trainings(name, rank, seed, cores):
     """By form; all have one module."""
     cores.choose()
-    cores.hold(1)
+    cores.hold()
     case = ddp.made(name, MODELS, rank)
     module = DistributedDataParallel(case.module, device_ids=[rank])
     found = {form: Training(case, module, rank, late) for form, late in forms_of(name, seed).items()}

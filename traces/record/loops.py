@@ -402,7 +402,7 @@ def measure(name, seed, rank, cores, folder):
     for form in FORMS:
         cores.loose()
         loops[form] = attempt(f"{name} {form} rank {rank}", lambda form=form: made(name, seed, form, rank))
-        cores.hold(1)
+        cores.hold()
         cores.together()
     timings = {form: Timing(loop, form, cores) if loop else None for form, loop in loops.items()}
     take_turns(name, timings, cores)
