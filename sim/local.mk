@@ -9,8 +9,8 @@ sim_libsim_a_SOURCES = \
     sim/gpu/collective_move.c sim/gpu/collective_move.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
-    sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \
-    sim/devices/device_value.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
+    sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
+    sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
     sim/rates/block_turns.c sim/rates/block_turns.h sim/rates/l2_eviction.c sim/rates/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/rates/demand.c sim/rates/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \

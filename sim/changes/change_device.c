@@ -60,7 +60,7 @@ static const char *const host_keys[] = { "host.",
                                          "scheduling.connections",
                                          "scheduling.launch_queue_depth" };
 
-static bool of_host(const struct gt_device_key *key)
+static bool of_host(const struct gt_key *key)
 {
     for (size_t i = 0; i < sizeof host_keys / sizeof host_keys[0]; i++)
         if (strncmp(key->key, host_keys[i], strlen(host_keys[i])) == 0)

@@ -1,21 +1,14 @@
-/* device.c - a device by its keys: find, set, get, and whether it makes sense as a whole. */
+/* device.c - a device by its keys: set, get, and whether it makes sense as a whole. */
 #include "sim/devices/device.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/spelling.h"
-#include "sim/devices/device_value.h"
 #include "sim/devices/links.h"
 
-enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
-
-const struct gt_device_key *gt_device_find_key(const char *key)
+const struct gt_key *gt_device_find_key(const char *key)
 {
-    for (size_t i = 0; i < gt_device_key_count; i++)
-        if (strcmp(gt_device_keys[i].key, key) == 0)
-            return &gt_device_keys[i];
-    return NULL;
+    return gt_key_find(&gt_device_table, key);
 }
 
 void gt_device_init(struct gt_device *device)
@@ -23,67 +16,29 @@ void gt_device_init(struct gt_device *device)
     struct gt_error error;
     memset(device, 0, sizeof(*device));
     for (size_t i = 0; i < gt_device_key_count; i++)
-        if (gt_device_value_parse(device, &gt_device_keys[i], gt_device_keys[i].fallback, &error) != 0)
+        if (gt_key_parse(device, &gt_device_keys[i], gt_device_keys[i].fallback, &error) != 0)
             gt_bug("default of %s", error.text);
-}
-
-/* Whether `key` is `typed` with more letters in between. */
-static bool is_longer(const char *typed, const char *key)
-{
-    for (; *typed != '\0' && *key != '\0'; key++)
-        typed += *typed == *key;
-    return *typed == '\0';
-}
-
-/* How far a person who typed `typed` was from `key`: 0 when parts were left out, a few for a slip of
- * the fingers or the wrong section, NOT_NEAR for another thing. */
-static size_t slip(const char *typed, const char *key)
-{
-    const char *name = strrchr(typed, '.');
-    name = name == NULL ? typed : name + 1;
-    size_t length = strlen(name);
-    if ((length >= 3 && strstr(key, name) != NULL) || (length >= 5 && is_longer(typed, key)))
-        return 0;
-    size_t letters = gt_spelling_distance(typed, key);
-    size_t name_letters = gt_spelling_distance(name, strchr(key, '.') + 1);
-    if (length >= 4 && name_letters < 3 && name_letters < letters)
-        letters = name_letters;
-    return letters < NOT_NEAR ? letters : NOT_NEAR;
-}
-
-static int unknown_key(const char *key, struct gt_error *error)
-{
-    char near[NEAR_KEYS * KEY_BYTES] = "";
-    size_t found = 0, at = 0;
-    for (size_t slips = 0; slips < NOT_NEAR; slips++)
-        for (size_t i = 0; i < gt_device_key_count && found < NEAR_KEYS; i++)
-            if (slip(key, gt_device_keys[i].key) == slips)
-                at += (size_t)snprintf(near + at, sizeof(near) - at, "%s%s", found++ > 0 ? ", " : "",
-                                       gt_device_keys[i].key);
-    if (found > 0)
-        return gt_error_set(error, "there is no device key '%.60s'; did you mean %s?", key, near);
-    return gt_error_set(error, "there is no device key '%.60s'; `gridtide devices --describe` lists them", key);
 }
 
 int gt_device_set(struct gt_device *device, const char *key, const char *value, struct gt_error *error)
 {
-    const struct gt_device_key *row = gt_device_find_key(key);
+    const struct gt_key *row = gt_device_find_key(key);
     if (row == NULL)
-        return unknown_key(key, error);
+        return gt_key_unknown(&gt_device_table, key, error);
     uint32_t sms = device->sms;
-    if (gt_device_value_parse(device, row, value, error) != 0)
+    if (gt_key_parse(device, row, value, error) != 0)
         return -1;
     if (device->sms != sms)
         device->gpcs = device->sm_order_length = 0;
     return 0;
 }
 
-void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes)
+void gt_device_get(const struct gt_device *device, const struct gt_key *key, char *text, size_t bytes)
 {
-    gt_device_value_format(device, key, text, bytes);
+    gt_key_format(device, key, text, bytes);
 }
 
-static size_t value_bytes(const struct gt_device_key *key)
+static size_t value_bytes(const struct gt_key *key)
 {
     switch (key->type) {
     case GT_KEY_TEXT: return key->count_offset;
@@ -94,14 +49,14 @@ static size_t value_bytes(const struct gt_device_key *key)
     }
 }
 
-void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_device_key *key)
+void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_key *key)
 {
     memcpy((char *)to + key->offset, (const char *)from + key->offset, value_bytes(key));
     if (key->type == GT_KEY_U32_LIST)
         memcpy((char *)to + key->count_offset, (const char *)from + key->count_offset, sizeof(uint32_t));
 }
 
-bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_device_key *key)
+bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_key *key)
 {
     char first[GT_DEVICE_VALUE_BYTES], second[GT_DEVICE_VALUE_BYTES];
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "sim/base/error.h"
+#include "sim/devices/keys.h"
 #include "sim/devices/warp_costs.h"
 
 /* Buffers for pageable copies, at most. */
@@ -19,7 +20,7 @@ enum { GT_STAGING_BUFFERS_MOST = 1024 };
 
 enum {
     GT_DEVICE_NAME_BYTES = 64,
-    GT_DEVICE_MAX_SMS = 1024,
+    GT_DEVICE_MAX_SMS = GT_KEY_MOST_NUMBERS,
     GT_DEVICE_MAX_GPCS = 32,
     GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
     GT_DEVICE_MAX_PARTITIONS = 8,
@@ -245,24 +246,12 @@ struct gt_device {
     } tasks;
 };
 
-enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };
-
-/* One row of the key table.  TIME keys are written in the unit named (us, ns) and kept in ps. */
-struct gt_device_key {
-    const char *key, *unit;
-    enum gt_key_type type;
-    size_t offset;        /* of the field in struct gt_device */
-    size_t count_offset;  /* lists: of the length; TEXT: bytes of the field */
-    double low, high;     /* in the written unit */
-    const char *fallback; /* default, as written */
-    const char *help;
-    size_t room; /* lists: numbers it may hold; 1 for the other types */
-};
-extern const struct gt_device_key gt_device_keys[];
+extern const struct gt_key gt_device_keys[];
 extern const size_t gt_device_key_count;
+extern const struct gt_key_table gt_device_table; /* of both */
 
 /* The row of a key; NULL when there is none of that name. */
-const struct gt_device_key *gt_device_find_key(const char *key);
+const struct gt_key *gt_device_find_key(const char *key);
 
 /* Every key at its default. */
 void gt_device_init(struct gt_device *device);
@@ -271,10 +260,10 @@ int gt_device_set(struct gt_device *device, const char *key, const char *value, 
 /* Bytes that hold any value as text. */
 enum { GT_DEVICE_VALUE_BYTES = 8 * GT_DEVICE_MAX_SMS };
 /* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
-void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
+void gt_device_get(const struct gt_device *device, const struct gt_key *key, char *text, size_t bytes);
 /* The value of one key of `from` for `to`; are the two the same? */
-void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_device_key *key);
-bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_device_key *key);
+void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_key *key);
+bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_key *key);
 /* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, dealt out over the GPCs;
  * those of a single TPC come last (seen on H200, by what clusters share), and then SMs beyond an even number.  Where gpc_sms is not known, all are of
  * GPC 0. */

@@ -4,7 +4,7 @@
 #include "sim/devices/device_rows.h"
 #include "sim/devices/link_rows.h"
 
-const struct gt_device_key gt_device_keys[] = {
+const struct gt_key gt_device_keys[] = {
     TEXT("chip.name", name, "generic", "name of the GPU, for people"),
     U32("chip.sms", "SMs", sms, 1, GT_DEVICE_MAX_SMS, "80",
         "streaming multiprocessors, L2 and DRAM stay as they are; a new number forgets chip.gpc_sms and "
@@ -473,3 +473,9 @@ const struct gt_device_key gt_device_keys[] = {
         "of these: what each thread of a worker asks for at a time; 0: no limit"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);
+const struct gt_key_table gt_device_table = {
+    gt_device_keys,
+    sizeof gt_device_keys / sizeof gt_device_keys[0],
+    "device",
+    "`gridtide devices --describe` lists them",
+};

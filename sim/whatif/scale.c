@@ -11,7 +11,7 @@
 /* Sections of a device's keys that say how fast its kernels are. */
 static const char *const kernel_sections[] = { "chip.", "sm.", "block.", "warp.", "pipe.", "memory." };
 
-static bool of_kernels(const struct gt_device_key *key)
+static bool of_kernels(const struct gt_key *key)
 {
     for (size_t i = 0; i < sizeof kernel_sections / sizeof kernel_sections[0]; i++)
         if (strncmp(key->key, kernel_sections[i], strlen(kernel_sections[i])) == 0)
@@ -25,7 +25,7 @@ static bool take_kernel_keys(struct gt_device *recorded, const struct gt_device 
     bool differs = false;
 
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
 
         if (!of_kernels(key) || gt_device_same_key(recorded, device, key))
             continue;

@@ -188,7 +188,7 @@ static void the_file_reads_back(void **state)
     const struct gt_summary summary = { 3.6249, 3.5, 3.75, 400 };
     struct gt_calibration calibration;
     struct gt_device *device = gt_calloc(1, sizeof *device);
-    struct gt_device_notes notes;
+    struct gt_key_notes notes;
     struct gt_error error;
     char order[1024] = "", method[GT_FINDING_METHOD_BYTES];
 
@@ -229,7 +229,7 @@ static void the_file_reads_back(void **state)
             assert_non_null(source);
     }
     assert_non_null(strstr(notes.file, "measured on an Test GPU"));
-    gt_device_notes_free(&notes);
+    gt_key_notes_free(&notes);
     gt_calibration_free(&calibration);
     free(device);
 }
@@ -275,7 +275,7 @@ static void what_is_not_found_stays(void **state)
     setenv("GRIDTIDE_DATA", folder, 1);
     for (int other = 0; other < 2; other++) {
         struct gt_calibration calibration;
-        struct gt_device_notes notes;
+        struct gt_key_notes notes;
         struct gt_error error;
 
         gt_calibration_init(&calibration);
@@ -292,7 +292,7 @@ static void what_is_not_found_stays(void **state)
             if (strcmp(gt_device_keys[i].key, "copy.p2p_gbps") == 0)
                 assert_string_equal(notes.keys[i],
                                     other ? "default, not measured: no second GPU" : "vendor document: a link");
-        gt_device_notes_free(&notes);
+        gt_key_notes_free(&notes);
         gt_calibration_free(&calibration);
     }
     unsetenv("GRIDTIDE_DATA");

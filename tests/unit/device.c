@@ -58,7 +58,7 @@ static void every_row_is_documented_and_unique(void **state)
 {
     (void)state;
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
 
         assert_non_null(strchr(key->key, '.'));
         assert_true(strlen(key->help) > 10 && strlen(key->unit) > 0 && key->low <= key->high);
@@ -73,7 +73,7 @@ static void ranges_hold_at_their_ends(void **state)
 
     (void)state;
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
 
         if (key->type == GT_KEY_TEXT || key->type == GT_KEY_U32_LIST)
             continue;

@@ -89,7 +89,7 @@ static void sources_hold_for_what_is_below(void **state)
 {
     static const char text[] = "; source: one\n[chip]\nsms = 4\n# source: two\r\nclock_mhz = 5\n"
                                "[sm]\nwarps = 64\n";
-    struct gt_device_notes notes;
+    struct gt_key_notes notes;
 
     (void)state;
     assert_int_equal(load(text, strlen(text)), 0);
@@ -105,7 +105,7 @@ static void sources_hold_for_what_is_below(void **state)
         else
             assert_null(notes.keys[i]);
     }
-    gt_device_notes_free(&notes);
+    gt_key_notes_free(&notes);
 }
 
 /* Each value of a shipped file says where it comes from; only what nobody knows is left out. */
@@ -117,7 +117,7 @@ static void shipped_files_are_whole(void **state)
     (void)state;
     assert_non_null(names);
     for (; names[count] != NULL; count++) {
-        struct gt_device_notes notes;
+        struct gt_key_notes notes;
 
         if (gt_device_load_notes(names[count], &device, &notes, &error) != 0)
             fail_msg("%s", error.text);
@@ -130,7 +130,7 @@ static void shipped_files_are_whole(void **state)
                 fail_msg("%s.ini leaves out %s", names[count], key);
             assert_true(notes.keys[i] == NULL || notes.keys[i][0] != '\0');
         }
-        gt_device_notes_free(&notes);
+        gt_key_notes_free(&notes);
     }
     assert_true(count >= 5);
     gt_device_names_free(names);

@@ -1,28 +1,17 @@
-/* device_file.h - devices from INI files: [section] and name joined by a dot are the keys of
- * sim/devices/device.h, `; source: TEXT` comments say where the values below them come from.
- *
- * Reading is strict: an unknown section or key, a key set twice, a line too long is an error that
- * names FILE:LINE.  A line that begins with a space goes on with the list of the line before.
- */
+/* device_file.h - devices from key files (key_file.h), by the keys of sim/devices/device.h. */
 #ifndef GRIDTIDE_TRACES_IO_DEVICE_FILE_H
 #define GRIDTIDE_TRACES_IO_DEVICE_FILE_H
 
 #include "sim/devices/device.h"
-
-/* Where a device file's values come from. */
-struct gt_device_notes {
-    char *file;  /* the first source comment; "" when there is none */
-    char **keys; /* one a row of gt_device_keys: NULL where the file leaves the default */
-};
+#include "traces/io/key_file.h"
 
 /* Read a device: a name without '/' and ".ini" is one of the device files that come with Gridtide,
  * anything else is a path. Keys that the file leaves out have their defaults; gt_device_check has
  * passed. Returns -1 with FILE:LINE and the reason; an unknown name lists the known ones. */
 int gt_device_load(const char *name_or_path, struct gt_device *device, struct gt_error *error);
-/* The same with the notes, which gt_device_notes_free ends. */
-int gt_device_load_notes(const char *name_or_path, struct gt_device *device, struct gt_device_notes *notes,
+/* The same with the notes, which gt_key_notes_free ends. */
+int gt_device_load_notes(const char *name_or_path, struct gt_device *device, struct gt_key_notes *notes,
                          struct gt_error *error);
-void gt_device_notes_free(struct gt_device_notes *notes);
 
 /* The names of the device files that come with Gridtide, sorted, NULL-ended; NULL with an error
  * where there is no such folder. gt_device_names_free ends them. */

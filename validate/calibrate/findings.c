@@ -28,9 +28,9 @@ void gt_calibration_free(struct gt_calibration *calibration)
     calibration->findings = NULL;
 }
 
-static const struct gt_device_key *row_of(const char *key)
+static const struct gt_key *row_of(const char *key)
 {
-    const struct gt_device_key *row = gt_device_find_key(key);
+    const struct gt_key *row = gt_device_find_key(key);
     if (row == NULL)
         gt_bug("calibration of %s, which is no key", key);
     return row;
@@ -42,7 +42,7 @@ const struct gt_finding *gt_finding_of(const struct gt_calibration *calibration,
 }
 
 /* Four significant digits, three decimals at the most; whole numbers for what is counted. */
-static void number_text(const struct gt_device_key *row, double number, char *text)
+static void number_text(const struct gt_key *row, double number, char *text)
 {
     int decimals = 0;
     if (row->type == GT_KEY_TIME || row->type == GT_KEY_RATE)
@@ -59,7 +59,7 @@ static void number_text(const struct gt_device_key *row, double number, char *te
 /* Take a value if the key allows it; lists and policies are looked at when the file is written. */
 static struct gt_finding *take(struct gt_calibration *calibration, const char *key, const char *value)
 {
-    const struct gt_device_key *row = row_of(key);
+    const struct gt_key *row = row_of(key);
     struct gt_finding *finding = &calibration->findings[row - gt_device_keys];
     struct gt_device *scratch = gt_calloc(1, sizeof(*scratch));
     struct gt_error error;
@@ -139,8 +139,8 @@ void gt_found_note(struct gt_calibration *calibration, const char *format, ...)
  * Gridtide, or the defaults where there is none. */
 struct whole {
     struct gt_device device;
-    struct gt_device_notes notes; /* of that file; keys NULL: there is none */
-    char source[SOURCE_BYTES];    /* the last one written in this section: it holds for what follows */
+    struct gt_key_notes notes; /* of that file; keys NULL: there is none */
+    char source[SOURCE_BYTES]; /* the last one written in this section: it holds for what follows */
 };
 
 /* Some keys nobody can measure on one GPU, others are fitted to many kernels: they stay as they were. */
@@ -152,7 +152,7 @@ static void load_shipped(struct whole *whole, const char *chip)
         if (gt_device_load_notes(names[i], &whole->device, &whole->notes, &error) == 0 &&
             strcmp(whole->device.name, chip) == 0)
             break;
-        gt_device_notes_free(&whole->notes);
+        gt_key_notes_free(&whole->notes);
     }
     gt_device_names_free(names);
     if (whole->notes.keys == NULL)
@@ -178,7 +178,7 @@ static int make_whole(const struct gt_calibration *calibration, struct whole *wh
 /* "; source: ..." of one key. */
 static void source_text(const struct gt_calibration *calibration, const struct whole *whole, size_t row, char *text)
 {
-    const struct gt_device_key *key = &gt_device_keys[row];
+    const struct gt_key *key = &gt_device_keys[row];
     const struct gt_finding *finding = &calibration->findings[row];
     char median[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
     if (finding->value == NULL && whole->notes.keys != NULL && whole->notes.keys[row] != NULL) {
@@ -250,7 +250,7 @@ static int write_source(const struct gt_calibration *calibration, struct whole *
 static int write_key(const struct gt_calibration *calibration, struct whole *whole, size_t row,
                      struct gt_output *output, struct gt_error *error)
 {
-    const struct gt_device_key *key = &gt_device_keys[row];
+    const struct gt_key *key = &gt_device_keys[row];
     const struct gt_finding *finding = &calibration->findings[row];
     const char *name = strchr(key->key, '.') + 1;
     char value[GT_DEVICE_VALUE_BYTES];
@@ -299,7 +299,7 @@ int gt_calibration_write(const struct gt_calibration *calibration, const char *p
     if (status == 0)
         status = write_file(calibration, whole, path, error);
     if (whole->notes.keys != NULL)
-        gt_device_notes_free(&whole->notes);
+        gt_key_notes_free(&whole->notes);
     free(whole);
     return status;
 }

@@ -19,7 +19,7 @@ struct arguments {
 /* A device and where its values come from; the generic one where none is named. */
 struct subject {
     struct gt_device device;
-    struct gt_device_notes notes;
+    struct gt_key_notes notes;
 };
 
 static const struct argp_option options[] = {
@@ -69,7 +69,7 @@ static int list_devices(enum gt_format format, struct gt_error *error)
         gt_table_integer(table, subject.device.sms);
         gt_table_integer(table, subject.device.clock_mhz);
         gt_table_text(table, subject.notes.file);
-        gt_device_notes_free(&subject.notes);
+        gt_key_notes_free(&subject.notes);
     }
     if (status == 0)
         gt_tables_print(stdout, format, &table, 1);
@@ -93,7 +93,7 @@ static void show_device(const struct subject *subject, enum gt_format format)
     };
     struct gt_table *table = gt_table_new("keys", columns, 6);
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
         char value[GT_DEVICE_VALUE_BYTES];
         gt_device_get(&subject->device, key, value, sizeof(value));
         gt_table_text(table, key->key);
@@ -107,7 +107,7 @@ static void show_device(const struct subject *subject, enum gt_format format)
     gt_table_free(table);
 }
 
-static void range_text(const struct gt_device_key *key, char *text)
+static void range_text(const struct gt_key *key, char *text)
 {
     snprintf(text, RANGE_BYTES, "%.15g to %.15g%s", key->low, key->high,
              key->type == GT_KEY_TEXT ? " characters" : "");
@@ -116,7 +116,7 @@ static void range_text(const struct gt_device_key *key, char *text)
 static void describe_for_people(const struct subject *subject)
 {
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
         char range[RANGE_BYTES], value[GT_DEVICE_VALUE_BYTES];
         range_text(key, range);
         printf("%s%s\n", i > 0 ? "\n" : "", key->key);
@@ -138,7 +138,7 @@ static void describe_for_programs(const struct subject *subject, enum gt_format 
     };
     struct gt_table *table = gt_table_new("keys", columns, subject->notes.keys != NULL ? 6 : 5);
     for (size_t i = 0; i < gt_device_key_count; i++) {
-        const struct gt_device_key *key = &gt_device_keys[i];
+        const struct gt_key *key = &gt_device_keys[i];
         char range[RANGE_BYTES], value[GT_DEVICE_VALUE_BYTES];
         range_text(key, range);
         gt_table_text(table, key->key);
@@ -172,7 +172,7 @@ static int run(int argc, char **argv)
         describe_for_people(&subject);
     else
         describe_for_programs(&subject, arguments.format);
-    gt_device_notes_free(&subject.notes);
+    gt_key_notes_free(&subject.notes);
     return GT_EXIT_DONE;
 }
 

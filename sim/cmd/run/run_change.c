@@ -104,7 +104,7 @@ static void tell_keys(FILE *out, const struct gt_run_work *work)
     for (size_t i = 0; i < arguments->setting_count; i++) {
         char *key = strndup(arguments->settings[i], strcspn(arguments->settings[i], "="));
         char value[GT_DEVICE_VALUE_BYTES], before[GT_DEVICE_VALUE_BYTES];
-        const struct gt_device_key *row = gt_device_find_key(key);
+        const struct gt_key *row = gt_device_find_key(key);
 
         gt_device_get(&work->asked.device, row, value, sizeof value);
         gt_device_get(&work->without.device, row, before, sizeof before);

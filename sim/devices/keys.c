@@ -1,23 +1,75 @@
-/* device_value.c - strict reading and exact writing of a device's values. */
-#include "sim/devices/device_value.h"
+/* keys.c - strict reading and exact writing of values, and which key was meant. */
+#include "sim/devices/keys.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *field_of(struct gt_device *device, size_t offset)
+#include "sim/base/spelling.h"
+
+enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
+
+const struct gt_key *gt_key_find(const struct gt_key_table *table, const char *key)
 {
-    return (char *)device + offset;
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].key, key) == 0)
+            return &table->rows[i];
+    return NULL;
 }
 
-static const void *field_in(const struct gt_device *device, size_t offset)
+/* Whether `key` is `typed` with more letters in between. */
+static bool is_longer(const char *typed, const char *key)
 {
-    return (const char *)device + offset;
+    for (; *typed != '\0' && *key != '\0'; key++)
+        typed += *typed == *key;
+    return *typed == '\0';
+}
+
+/* How far a person who typed `typed` was from `key`: 0 when parts were left out, a few for a slip of
+ * the fingers or the wrong section, NOT_NEAR for another thing. */
+static size_t slip(const char *typed, const char *key)
+{
+    const char *name = strrchr(typed, '.');
+    name = name == NULL ? typed : name + 1;
+    size_t length = strlen(name);
+    if ((length >= 3 && strstr(key, name) != NULL) || (length >= 5 && is_longer(typed, key)))
+        return 0;
+    size_t letters = gt_spelling_distance(typed, key);
+    size_t name_letters = gt_spelling_distance(name, strchr(key, '.') + 1);
+    if (length >= 4 && name_letters < 3 && name_letters < letters)
+        letters = name_letters;
+    return letters < NOT_NEAR ? letters : NOT_NEAR;
+}
+
+int gt_key_unknown(const struct gt_key_table *table, const char *key, struct gt_error *error)
+{
+    char near[NEAR_KEYS * KEY_BYTES] = "";
+    size_t found = 0, at = 0;
+    for (size_t slips = 0; slips < NOT_NEAR; slips++)
+        for (size_t i = 0; i < table->count && found < NEAR_KEYS; i++)
+            if (slip(key, table->rows[i].key) == slips)
+                at += (size_t)snprintf(near + at, sizeof(near) - at, "%s%s", found++ > 0 ? ", " : "",
+                                       table->rows[i].key);
+    if (found > 0)
+        return gt_error_set(error, "there is no %s key '%.60s'; did you mean %s?", table->of, key, near);
+    return gt_error_set(error, "there is no %s key '%.60s'; %s", table->of, key, table->help);
+}
+
+static void *field_of(void *into, size_t offset)
+{
+    return (char *)into + offset;
+}
+
+static const void *field_in(const void *from, size_t offset)
+{
+    return (const char *)from + offset;
 }
 
 /* Picoseconds in the unit a TIME key is written in; its decimal places. */
-static int time_places(const struct gt_device_key *key)
+static int time_places(const struct gt_key *key)
 {
     return strcmp(key->unit, "us") == 0 ? 6 : 3;
 }
@@ -36,7 +88,7 @@ static bool plain_decimal(const char *text)
     return text[whole] == '\0' || (text[whole] == '.' && digits(text + whole + 1, strlen(text + whole + 1)));
 }
 
-static int wrong(const struct gt_device_key *key, const char *text, struct gt_error *error)
+static int wrong(const struct gt_key *key, const char *text, struct gt_error *error)
 {
     /* clang-format off */
     static const char *const form[] = {
@@ -49,14 +101,13 @@ static int wrong(const struct gt_device_key *key, const char *text, struct gt_er
     return gt_error_set(error, "%s: '%.60s' is not %s", key->key, text, form[key->type]);
 }
 
-static int outside(const struct gt_device_key *key, const char *text, struct gt_error *error)
+static int outside(const struct gt_key *key, const char *text, struct gt_error *error)
 {
     return gt_error_set(error, "%s: '%.60s' is outside %.15g to %.15g %s", key->key, text, key->low, key->high,
                         key->unit);
 }
 
-static int parse_text(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                      struct gt_error *error)
+static int parse_text(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
     size_t length = strlen(text);
     if (length < key->low || length > key->high)
@@ -65,8 +116,8 @@ static int parse_text(struct gt_device *device, const struct gt_device_key *key,
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' || text[i] == 127)
             return wrong(key, text, error);
-    memset(field_of(device, key->offset), 0, key->count_offset);
-    memcpy(field_of(device, key->offset), text, length);
+    memset(field_of(into, key->offset), 0, key->count_offset);
+    memcpy(field_of(into, key->offset), text, length);
     return 0;
 }
 
@@ -79,8 +130,7 @@ static uint64_t saturated(const char *text, size_t length)
     return number;
 }
 
-static int parse_whole(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                       struct gt_error *error)
+static int parse_whole(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
     bool negative = text[0] == '-' && key->type == GT_KEY_I32;
     const char *magnitude = text + negative;
@@ -91,16 +141,15 @@ static int parse_whole(struct gt_device *device, const struct gt_device_key *key
     if (value < key->low || value > key->high)
         return outside(key, text, error);
     if (key->type == GT_KEY_BYTES)
-        *(uint64_t *)field_of(device, key->offset) = number;
+        *(uint64_t *)field_of(into, key->offset) = number;
     else if (key->type == GT_KEY_U32)
-        *(uint32_t *)field_of(device, key->offset) = (uint32_t)number;
+        *(uint32_t *)field_of(into, key->offset) = (uint32_t)number;
     else
-        *(int32_t *)field_of(device, key->offset) = (int32_t)value;
+        *(int32_t *)field_of(into, key->offset) = (int32_t)value;
     return 0;
 }
 
-static int parse_time(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                      struct gt_error *error)
+static int parse_time(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
     if (!plain_decimal(text))
         return wrong(key, text, error);
@@ -116,24 +165,23 @@ static int parse_time(struct gt_device *device, const struct gt_device_key *key,
     double scale = time_places(key) == 6 ? 1e6 : 1e3;
     if ((double)ps > key->high * scale || (double)ps < key->low * scale)
         return outside(key, text, error);
-    *(uint64_t *)field_of(device, key->offset) = ps;
+    *(uint64_t *)field_of(into, key->offset) = ps;
     return 0;
 }
 
-static int parse_rate(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                      struct gt_error *error)
+static int parse_rate(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
     if (!plain_decimal(text))
         return wrong(key, text, error);
     double rate = strtod(text, NULL);
     if (!(rate >= key->low && rate <= key->high))
         return outside(key, text, error);
-    *(double *)field_of(device, key->offset) = rate;
+    *(double *)field_of(into, key->offset) = rate;
     return 0;
 }
 
 /* One item of a list, "7" or "124-131", from *text on, which is moved behind it and its comma. */
-static int parse_item(const char **text, const struct gt_device_key *key, uint64_t *first, uint64_t *last)
+static int parse_item(const char **text, const struct gt_key *key, uint64_t *first, uint64_t *last)
 {
     const char *at = *text + strspn(*text, " ");
     size_t length = strspn(at, "0123456789");
@@ -157,10 +205,9 @@ static int parse_item(const char **text, const struct gt_device_key *key, uint64
     return *first <= *last && (double)*first >= key->low && (double)*last <= key->high ? 0 : 1;
 }
 
-static int parse_list(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                      struct gt_error *error)
+static int parse_list(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
-    uint32_t numbers[GT_DEVICE_MAX_SMS];
+    uint32_t numbers[GT_KEY_MOST_NUMBERS];
     size_t count = 0;
     for (const char *at = text; *at != '\0';) {
         uint64_t first, last;
@@ -172,21 +219,20 @@ static int parse_list(struct gt_device *device, const struct gt_device_key *key,
         for (; first <= last; first++)
             numbers[count++] = (uint32_t)first;
     }
-    memset(field_of(device, key->offset), 0, key->room * sizeof(numbers[0]));
-    memcpy(field_of(device, key->offset), numbers, count * sizeof(numbers[0]));
-    *(uint32_t *)field_of(device, key->count_offset) = (uint32_t)count;
+    memset(field_of(into, key->offset), 0, key->room * sizeof(numbers[0]));
+    memcpy(field_of(into, key->offset), numbers, count * sizeof(numbers[0]));
+    *(uint32_t *)field_of(into, key->count_offset) = (uint32_t)count;
     return 0;
 }
 
-int gt_device_value_parse(struct gt_device *device, const struct gt_device_key *key, const char *text,
-                          struct gt_error *error)
+int gt_key_parse(void *into, const struct gt_key *key, const char *text, struct gt_error *error)
 {
-    static int (*const parse[])(struct gt_device *, const struct gt_device_key *, const char *, struct gt_error *) = {
+    static int (*const parse[])(void *, const struct gt_key *, const char *, struct gt_error *) = {
         [GT_KEY_TEXT] = parse_text,     [GT_KEY_U32] = parse_whole, [GT_KEY_I32] = parse_whole,
         [GT_KEY_BYTES] = parse_whole,   [GT_KEY_TIME] = parse_time, [GT_KEY_RATE] = parse_rate,
         [GT_KEY_U32_LIST] = parse_list,
     };
-    return parse[key->type](device, key, text, error);
+    return parse[key->type](into, key, text, error);
 }
 
 static void format_time(uint64_t ps, int places, char *text, size_t bytes)
@@ -224,9 +270,9 @@ static void format_list(const uint32_t *numbers, uint32_t count, char *text, siz
     }
 }
 
-void gt_device_value_format(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes)
+void gt_key_format(const void *from, const struct gt_key *key, char *text, size_t bytes)
 {
-    const void *field = field_in(device, key->offset);
+    const void *field = field_in(from, key->offset);
     switch (key->type) {
     case GT_KEY_TEXT: snprintf(text, bytes, "%s", (const char *)field); break;
     case GT_KEY_U32: snprintf(text, bytes, "%" PRIu32, *(const uint32_t *)field); break;
@@ -235,7 +281,7 @@ void gt_device_value_format(const struct gt_device *device, const struct gt_devi
     case GT_KEY_TIME: format_time(*(const uint64_t *)field, time_places(key), text, bytes); break;
     case GT_KEY_RATE: format_rate(*(const double *)field, text, bytes); break;
     case GT_KEY_U32_LIST:
-        format_list(field, *(const uint32_t *)field_in(device, key->count_offset), text, bytes);
+        format_list(field, *(const uint32_t *)field_in(from, key->count_offset), text, bytes);
         break;
     }
 }
