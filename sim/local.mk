@@ -11,6 +11,7 @@ sim_libsim_a_SOURCES = \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
     sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
+    sim/frameworks/framework.h sim/frameworks/framework_keys.c \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
     sim/rates/block_turns.c sim/rates/block_turns.h sim/rates/l2_eviction.c sim/rates/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/rates/demand.c sim/rates/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
@@ -84,11 +85,14 @@ devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \
     sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
     sim/devices/toy.ini sim/devices/v100.ini
+# And frameworks' files.
+frameworksdir = $(pkgdatadir)/frameworks
+dist_frameworks_DATA = sim/frameworks/pytorch-2.11.ini
 
 EXTRA_DIST += \
     sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
-    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/links/README.md \
+    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/frameworks/README.md sim/gpu/README.md sim/links/README.md \
     sim/machine/README.md sim/man/README.md sim/rates/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
     sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

@@ -25,7 +25,7 @@ UNIT_TESTS = \
     tests/unit/host_costs \
     tests/unit/host_gaps tests/unit/host_waits \
     tests/unit/export \
-    tests/unit/device_file \
+    tests/unit/device_file tests/unit/framework_file \
     tests/unit/device \
     tests/unit/device_sync \
     tests/unit/too_large \

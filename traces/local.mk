@@ -24,7 +24,7 @@ traces_libtraces_a_SOURCES = \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c traces/import/relations.c \
     traces/import/infer_calls.c traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
-    traces/io/device_file.c traces/io/device_file.h traces/io/key_file.c traces/io/key_file.h traces/io/file_sum.c traces/io/file_sum.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
+    traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/io/file_sum.c traces/io/file_sum.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \

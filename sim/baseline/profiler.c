@@ -6,15 +6,10 @@
 
 #include "sim/base/sort.h"
 #include "sim/baseline/recording_cost.h"
+#include "sim/frameworks/framework.h"
 #include "sim/stream/call_times.h"
 #include "sim/workload/ranges.h"
 
-/* Where launches take twice as long, so much less of the host's time is left when nobody records: by a fit to 28 recordings of
- * programs that the host bounds; for `gridtide record` by one to 19 on an H200 and 40 on an H100. */
-static const double pace_power = 0.66, recorded_pace_power = 1.8;
-/* And so much longer than on a calm host takes what changes add to its work: by steps of DistributedDataParallel on one and two
- * GPUs, of about 50 models, whose steps without it were timed beside them; their recordings' launches took between these. */
-static const double added_pace_power = 0.45, fastest_launch = 0.75, slowest_launch = 2.5;
 /* What is left at least of a call's time and of a gap. */
 static const double least_call_part = 0.3, least_gap_part = 0.2;
 
@@ -50,6 +45,7 @@ struct removing {
     const struct gt_workload *recorded;
     struct gt_workload *w;
     const struct gt_device *device;
+    const struct gt_framework *framework;
     const struct gt_profiler_cost *cost;
     bool recorder; /* it is of `gridtide record`, */
     bool measured; /* by the recorder itself: what calls cost, by their kinds */
@@ -200,9 +196,10 @@ static double launch_ps(const struct gt_workload *recorded)
     return middle_ps;
 }
 
-static double added_pace(double launch)
+static double added_pace(const struct gt_framework *framework, double launch)
 {
-    return pow(fmin(fmax(launch, fastest_launch), slowest_launch), added_pace_power);
+    return pow(fmin(fmax(launch, framework->pace.fastest_launch), framework->pace.slowest_launch),
+               framework->pace.added_power);
 }
 
 /* How long a launch takes while it is recorded and the host is calm: as the recorder measured on that machine, else by the
@@ -217,14 +214,15 @@ static double calm_launch_ps(const struct removing *removing)
 /* The host under a profiler is at one of several paces, and what a launch takes tells at which. */
 static void take_pace(struct removing *removing, double *host_pace)
 {
+    const struct gt_framework *framework = removing->framework;
     const struct gt_profiler_cost *cost = removing->cost;
+    double power = removing->recorder ? framework->pace.record_power : framework->pace.profiler_power;
     double left_pct = removing->removed->ranges > 0 ? cost->host_pct : cost->calls_host_pct;
     double calm_ps = calm_launch_ps(removing), launched_ps = calm_ps > 0 ? launch_ps(removing->recorded) : 0;
 
-    *host_pace = launched_ps > 0 ? added_pace(launched_ps / calm_ps) : 1;
+    *host_pace = launched_ps > 0 ? added_pace(framework, launched_ps / calm_ps) : 1;
     removing->slower = launched_ps > 0 ? fmax(launched_ps / calm_ps, 1) : 1;
-    removing->left_part =
-        left_pct / 100 * pow(removing->slower, removing->recorder ? -recorded_pace_power : -pace_power);
+    removing->left_part = left_pct / 100 * pow(removing->slower, -power);
 }
 
 /* The part of a time that goes with the profiler: what recording takes, or by how much emptied caches slow it, whichever
@@ -425,6 +423,7 @@ bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *
         .recorded = recorded,
         .w = scenario->workload,
         .device = &scenario->recorded,
+        .framework = scenario->host->framework,
         .cost = &cost,
         .removed = removed,
     };

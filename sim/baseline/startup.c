@@ -10,13 +10,10 @@
 /* Times so many times longer than most are start-up; a step whose host would take less than this part without is cold. */
 static const double longer = 5, cold_part = 0.5;
 
-/* What a warm host takes before a call that submits work or waits, for another call and before it, and more for each range that began or ended there: eager PyTorch 2.11 on an H200's host, 5
- * programs that the host bounds (traces/protocols), 20% below to 40% above their real times. */
-static const gt_time_ps warm_gap_ps = 2200000, warm_other_ps = 500000, warm_mark_ps = 1000000;
-
 struct limits {
     double submit_ps, other_ps, before_ps;
     const struct gt_device *device;
+    const struct gt_framework *framework;
     uint32_t *marks; /* by call: operators that begin or end before it; NULL: the recording has none */
 };
 
@@ -66,11 +63,13 @@ static uint32_t *count_marks(const struct gt_workload *w)
 static void limit_to_warm(const struct gt_workload *w, gt_call_index index, struct gt_call *call,
                           const struct limits *limits)
 {
+    const struct gt_framework *framework = limits->framework;
     bool other = call->ops == 0 && !gt_call_synchronises(call);
-    gt_time_ps warm_ps = (other ? warm_other_ps : warm_gap_ps) + limits->marks[index] * warm_mark_ps;
+    gt_time_ps warm_ps =
+        (other ? framework->warm.other_ps : framework->warm.gap_ps) + limits->marks[index] * framework->warm.mark_ps;
 
     if (other)
-        call->duration_ps = limited(call->duration_ps, (double)warm_other_ps);
+        call->duration_ps = limited(call->duration_ps, (double)framework->warm.other_ps);
     if (call->kind == GT_CALL_LAUNCH)
         call->duration_ps = limited(call->duration_ps, (double)gt_call_row_ps(w, limits->device, call));
     call->before_ps = call->kept_ps + limited(call->before_ps - call->kept_ps, (double)warm_ps);
@@ -116,11 +115,12 @@ static double limit_first_gaps(struct gt_workload *w, gt_call_index first, gt_ca
     return removed_ps;
 }
 
-bool gt_startup_remove(struct gt_workload *w, const struct gt_device *device, gt_call_index first,
-                       gt_call_index behind, double *removed_us)
+bool gt_startup_remove(struct gt_workload *w, const struct gt_device *device, const struct gt_framework *framework,
+                       gt_call_index first, gt_call_index behind, double *removed_us)
 {
     struct limits limits = {
         .device = device,
+        .framework = framework,
         .marks = count_marks(w),
         .submit_ps = longer * middle_ps(w, first, behind, false, true),
         .other_ps = longer * middle_ps(w, first, behind, false, false),

@@ -279,7 +279,7 @@ static bool find_whole(struct gt_steady_step *step, const struct gt_workload *w)
 
 /* The one recorded step, if there is one, without what it does once. */
 static void repeat_single(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device,
-                          const struct gt_steady_step *found)
+                          const struct gt_framework *framework, const struct gt_steady_step *found)
 {
     struct gt_workload *warm = gt_workload_copy(w);
     struct gt_steady_step step;
@@ -292,14 +292,14 @@ static void repeat_single(struct gt_steady *steady, const struct gt_workload *w,
     if (any) {
         steady->single = true;
         steady->regular = 1;
-        steady->cold = gt_startup_remove(warm, device, step.first, step.behind, &steady->irregular_us);
+        steady->cold = gt_startup_remove(warm, device, framework, step.first, step.behind, &steady->irregular_us);
         steady->workload = rebuild_regular(warm, &step, 1, steady);
     }
     gt_workload_free(warm);
 }
 
 void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, const struct gt_device *device,
-                    bool recorded)
+                    const struct gt_framework *framework, bool recorded)
 {
     struct gt_steady_step *steps;
     uint32_t count;
@@ -315,7 +315,7 @@ void gt_steady_find(struct gt_steady *steady, const struct gt_workload *w, const
         steady->recorded = steps;
         steps = NULL;
     } else if (recorded) {
-        repeat_single(steady, w, device, count > 0 ? &steps[0] : NULL);
+        repeat_single(steady, w, device, framework, count > 0 ? &steps[0] : NULL);
     }
     free(steps);
 }

@@ -8,6 +8,7 @@
 #define GRIDTIDE_SIM_BASELINE_STEADY_H
 
 #include "sim/devices/device.h"
+#include "sim/frameworks/framework.h"
 #include "sim/workload/workload.h"
 
 /* A step of a workload in stated form. */
@@ -35,10 +36,10 @@ struct gt_steady {
 };
 
 /* Find the steady state of a workload in stated form, whose steps are marked (gt_steps_find()).  Where fewer than two are, all of
- * a `recorded` run is one.  There is none where several processes have work: those wait for each other in ways that a step's
+ * a `recorded` run is one, without its start-up where that is told by what `framework` says of a warm host.  There is none where several processes have work: those wait for each other in ways that a step's
  * copy would not keep.  gt_steady_free() ends it. */
 void gt_steady_find(struct gt_steady *steady, const struct gt_workload *workload, const struct gt_device *device,
-                    bool recorded);
+                    const struct gt_framework *framework, bool recorded);
 void gt_steady_free(struct gt_steady *steady);
 
 #endif

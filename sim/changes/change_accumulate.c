@@ -4,29 +4,29 @@
 #include <string.h>
 
 #include "sim/changes/change.h"
+#include "sim/frameworks/framework.h"
 #include "sim/training/pass_ranges.h"
 #include "sim/training/rank_count.h"
 #include "sim/training/training.h"
 
-enum { MOST_PASSES = 1024, ADD_THREADS = 128, ADD_BYTES = 2048 };
-
-/* The host's work to ask for adding a gradient up, beside the call (as change_ddp.c has it of multiplying one). */
-static const gt_time_ps gradient_ps = 6000000;
-/* Two are read and one written, faster than a copy within the device moves as much. */
-static const double added_as = 1.5 / 1.28;
+enum { MOST_PASSES = 1024 };
+/* Two are read and one written, where a copy reads one and writes one. */
+static const double added_as = 1.5;
 
 struct passes {
     const struct gt_device *device;
+    const struct gt_framework *framework;
     struct gt_training training;
     struct gt_rebuild rebuild;
 };
 
 static void add_up(struct passes *p, uint64_t bytes)
 {
+    const struct gt_framework *framework = p->framework;
     struct gt_workload *to = p->rebuild.to;
     struct gt_kernel kernel = {
-        .grid = { (uint32_t)(bytes / ADD_BYTES % UINT32_MAX) + 1, 1, 1 },
-        .block = { ADD_THREADS, 1, 1 },
+        .grid = { (uint32_t)(bytes / framework->elementwise.block_bytes % UINT32_MAX) + 1, 1, 1 },
+        .block = { framework->elementwise.threads, 1, 1 },
         .runs = GT_NONE,
         .arguments = GT_NONE,
         .duration_ps = GT_TIME_NONE,
@@ -36,13 +36,15 @@ static void add_up(struct passes *p, uint64_t bytes)
 
     kernel.name = gt_name(to, "gradient added up", 17);
     to->calls[call].stream = p->training.stream;
-    to->calls[call].before_ps += gradient_ps;
+    to->calls[call].before_ps += framework->accumulate.gradient_ps;
     to->calls[call].first_op = to->op_count;
     op = gt_rebuild_add_op(&p->rebuild);
     to->ops[op].kind = GT_OP_KERNEL;
     to->ops[op].stream = p->training.stream;
     to->ops[op].kernel = gt_workload_kernel(to, &kernel);
-    to->ops[op].duration_ps = 1000000 + (gt_time_ps)((double)bytes * 1000 * added_as / p->device->d2d.gbps);
+    to->ops[op].duration_ps =
+        framework->elementwise.start_ps +
+        (gt_time_ps)((double)bytes * 1000 * (added_as / framework->elementwise.faster) / p->device->d2d.gbps);
 }
 
 /* Calls first .. behind - 1 once; gradients are added to those that are there already, if any are. */
@@ -105,7 +107,7 @@ static struct gt_workload *repeat(struct passes *p, const struct gt_workload *w,
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct passes p = { .device = &scenario->device };
+    struct passes p = { .device = &scenario->device, .framework = scenario->host->framework };
     uint32_t times;
     int status = -1;
 

@@ -1,10 +1,10 @@
 /* ddp=N: the training step on N GPUs by PyTorch's DistributedDataParallel, each with the batch that the one had.
  *
- * As torch/nn/parallel/distributed.py and torch/csrc/distributed/c10d/reducer.cpp of PyTorch 2.11 do it: a gradient that is
+ * As torch/nn/parallel/distributed.py and torch/csrc/distributed/c10d/reducer.cpp of PyTorch do it: a gradient that is
  * ready is multiplied into its bucket; a bucket that is full is reduced by all ranks in a stream of its own, as soon as
  * what was asked for before is done, while the backward pass goes on; behind the backward pass each bucket is waited for and
- * copied back into its gradients.  The first bucket is full from 1 MiB on, the others from 25 MiB, or all from what
- * the user says (bucket_cap_mb).  Buffers of batch norms are broadcast before the step.
+ * copied back into its gradients.  From how many bytes on a bucket is full the framework's file says, or for all of them
+ * the user (bucket_cap_mb).  Buffers of batch norms are broadcast before the step.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "sim/base/array.h"
 #include "sim/changes/change.h"
+#include "sim/frameworks/framework.h"
 #include "sim/stream/call_times.h"
 #include "sim/training/passes.h"
 #include "sim/training/rank_count.h"
@@ -20,17 +21,6 @@
 #include "sim/workload/collective.h"
 #include "sim/workload/pytorch_ranges.h"
 
-#define FIRST_BUCKET_BYTES (UINT64_C(1) << 20)
-#define BUCKET_BYTES       (UINT64_C(25) << 20)
-
-/* What a calm host of PyTorch's does for each, beside the calls: of steps of about 50 models that were timed in turns with steps without
- * it, nobody recording, on one H200 (where a bucket takes half) and on two (traces/training). */
-static const gt_time_ps forward_ps = 100000000, gradient_ps = 4000000, bucket_ps = 80000000, back_ps = 3500000,
-                        buffer_ps = 9000000;
-/* A gradient is read and written faster than a copy within the device: 4.3 of 3.35 TB/s on an H200. */
-static const double multiplied_faster = 1.28;
-enum { BUFFERS = 3, BUFFER_BYTES = 2048, ELEMENTWISE_THREADS = 128, ELEMENTWISE_BYTES = 2048 };
-
 struct bucket {
     uint32_t gradients; /* how many of the step, from the one behind the bucket before on */
     gt_event_index full, reduced;
@@ -38,6 +28,7 @@ struct bucket {
 
 struct ddp {
     const struct gt_scenario *scenario;
+    const struct gt_framework *framework;
     struct gt_training training;
     struct gt_rebuild rebuild;
     uint64_t first_bytes, bucket_bytes;
@@ -89,7 +80,7 @@ static gt_kernel_index kernel_of(struct ddp *ddp, const char *name, uint32_t blo
 {
     struct gt_kernel kernel = {
         .grid = { blocks, 1, 1 },
-        .block = { blocks > 1 ? ELEMENTWISE_THREADS : 1, 1, 1 },
+        .block = { blocks > 1 ? ddp->framework->elementwise.threads : 1, 1, 1 },
         .runs = GT_NONE,
         .arguments = GT_NONE,
         .duration_ps = GT_TIME_NONE,
@@ -103,17 +94,17 @@ static gt_kernel_index kernel_of(struct ddp *ddp, const char *name, uint32_t blo
 static void multiply(struct ddp *ddp, uint64_t bytes)
 {
     gt_stream_index stream = ddp->training.stream;
-    uint64_t blocks = bytes / ELEMENTWISE_BYTES + 2;
+    uint64_t blocks = bytes / ddp->framework->elementwise.block_bytes + 2;
+    double gbps = ddp->framework->elementwise.faster * ddp->scenario->device.d2d.gbps;
     gt_kernel_index kernel =
         kernel_of(ddp, "gradient into bucket", blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX,
                   (struct gt_collective){ 0 });
     struct gt_op *op;
 
-    insert(ddp, GT_CALL_LAUNCH, stream, gradient_ps);
+    insert(ddp, GT_CALL_LAUNCH, stream, ddp->framework->ddp.gradient_ps);
     op = add_op(ddp, GT_OP_KERNEL, stream);
     op->kernel = kernel;
-    op->duration_ps =
-        1000000 + (gt_time_ps)((double)bytes * 1000 / (multiplied_faster * ddp->scenario->device.d2d.gbps));
+    op->duration_ps = ddp->framework->elementwise.start_ps + (gt_time_ps)((double)bytes * 1000 / gbps);
     take_pace(ddp);
 }
 
@@ -136,7 +127,7 @@ static void order(struct ddp *ddp, gt_event_index event, gt_stream_index first, 
 /* The bucket is full, or the last one of the step. */
 static void reduce(struct ddp *ddp, struct bucket *bucket)
 {
-    insert(ddp, GT_CALL_EVENT_RECORD, ddp->training.stream, bucket_ps)->event = bucket->full;
+    insert(ddp, GT_CALL_EVENT_RECORD, ddp->training.stream, ddp->framework->ddp.bucket_ps)->event = bucket->full;
     gt_rebuild_wait(&ddp->rebuild, ddp->training.main, bucket->full, ddp->stream);
     collect(ddp, GT_ALL_REDUCE, "bucket all-reduce", ddp->bytes, 0);
     gt_rebuild_record(&ddp->rebuild, ddp->training.main, bucket->reduced, ddp->stream);
@@ -161,7 +152,7 @@ static void finish(struct ddp *ddp, const struct gt_gradient *gradients, uint32_
         for (uint32_t n = ddp->buckets[i].gradients; n > 0; n--) {
             struct gt_op *op;
 
-            insert(ddp, GT_CALL_COPY, ddp->training.stream, back_ps);
+            insert(ddp, GT_CALL_COPY, ddp->training.stream, ddp->framework->ddp.back_ps);
             op = add_op(ddp, GT_OP_COPY, ddp->training.stream);
             op->direction = GT_D2D;
             op->memory = GT_MEMORY_DEVICE;
@@ -174,22 +165,24 @@ static void finish(struct ddp *ddp, const struct gt_gradient *gradients, uint32_
 /* Before the forward pass: one broadcast of all floating-point buffers, one of all counters, and a copy back into each. */
 static void broadcast(struct ddp *ddp)
 {
-    uint32_t buffers = BUFFERS * ddp->training.normalisations;
+    const struct gt_framework *framework = ddp->framework;
+    uint32_t buffers = framework->normalisation.buffers * ddp->training.normalisations;
     struct bucket *events = bucket_at(ddp, 0);
 
     for (uint32_t i = 0; i < 2 && buffers > 0; i++) {
         order(ddp, events->full, ddp->training.stream, ddp->stream);
-        collect(ddp, GT_BROADCAST, "buffers' broadcast", (uint64_t)buffers * BUFFER_BYTES, bucket_ps);
+        collect(ddp, GT_BROADCAST, "buffers' broadcast", buffers * framework->normalisation.buffer_bytes,
+                framework->ddp.bucket_ps);
         order(ddp, events->reduced, ddp->stream, ddp->training.stream);
     }
     for (uint32_t i = 0; i < buffers; i++) {
         struct gt_op *op;
 
-        insert(ddp, GT_CALL_COPY, ddp->training.stream, buffer_ps);
+        insert(ddp, GT_CALL_COPY, ddp->training.stream, framework->ddp.buffer_ps);
         op = add_op(ddp, GT_OP_COPY, ddp->training.stream);
         op->direction = GT_D2D;
         op->memory = GT_MEMORY_DEVICE;
-        op->bytes = BUFFER_BYTES;
+        op->bytes = framework->normalisation.buffer_bytes;
         take_pace(ddp);
     }
 }
@@ -221,7 +214,7 @@ static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, 
 
         if (*next < first || step->kept) { /* no_sync() */
             if (!last && (*next + 1 - step->first_gradient) % (step->gradients / step->passes) == 0)
-                host_work(ddp, forward_ps);
+                host_work(ddp, ddp->framework->ddp.forward_ps);
             continue;
         }
         if (*next == first)
@@ -254,7 +247,7 @@ static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload 
     ddp->stream = gt_rebuild_new_stream(&ddp->rebuild, ddp->training.stream);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         if (step < ddp->training.step_count && i == ddp->training.steps[step].first) {
-            host_work(ddp, forward_ps);
+            host_work(ddp, ddp->framework->ddp.forward_ps);
             if (step == 0 || !ddp->training.steps[step - 1].kept)
                 broadcast(ddp);
             step++;
@@ -295,9 +288,9 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
 
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "%u ranks, each with the recorded batch; %.1f MiB of gradients a step in %u bucket%s, reduced "
-                       "during the backward pass (as DistributedDataParallel of PyTorch 2.11 does)",
+                       "during the backward pass (as DistributedDataParallel of %s does)",
                        ranks, (double)ddp->most.bytes / (1 << 20), ddp->most.buckets,
-                       ddp->most.buckets == 1 ? "" : "s");
+                       ddp->most.buckets == 1 ? "" : "s", ddp->framework->name);
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "Assumes every rank's host is as fast as the recorded one");
     if (t->passes > 1)
         gt_scenario_assume(
@@ -322,7 +315,13 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct ddp ddp = { .scenario = scenario, .first_bytes = FIRST_BUCKET_BYTES, .bucket_bytes = BUCKET_BYTES };
+    const struct gt_framework *framework = scenario->host->framework;
+    struct ddp ddp = {
+        .scenario = scenario,
+        .framework = framework,
+        .first_bytes = framework->ddp.first_bucket_bytes,
+        .bucket_bytes = framework->ddp.bucket_bytes,
+    };
     uint64_t cap = 0;
     uint32_t ranks;
     int status = -1;

@@ -1,11 +1,7 @@
 /* pinned: what was copied from or to pageable memory is in pinned memory. */
 #include "sim/baseline/stated.h"
 #include "sim/changes/change.h"
-
-/* A host that copied so much into a buffer of the driver's has nothing else left in its caches: what it does then, up to its next
- * launch, takes so much of that where it only waits for the GPU (two programs of traces/protocols, 0.26 to 0.5). */
-static const uint64_t evicts_bytes = 1 << 20;
-static const double warm_part = 0.4;
+#include "sim/frameworks/framework.h"
 
 static bool is_pageable(const struct gt_op *op)
 {
@@ -22,8 +18,8 @@ static bool applies(const struct gt_scenario *scenario, const char *argument)
     return false;
 }
 
-/* The host's own work behind the call, up to the launch of a kernel. */
-static void keep_caches(struct gt_workload *w, gt_call_index copy)
+/* The host's own work behind the call, up to the launch of a kernel: a staged copy left nothing else in its caches. */
+static void keep_caches(struct gt_workload *w, gt_call_index copy, double warm_part)
 {
     for (gt_call_index i = copy + 1; i < w->call_count; i++) {
         struct gt_call *call = &w->calls[i];
@@ -40,6 +36,7 @@ static void keep_caches(struct gt_workload *w, gt_call_index copy)
  * the device's now. */
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
+    const struct gt_framework *framework = scenario->host->framework;
     struct gt_workload *w = scenario->workload;
     uint32_t count = 0;
 
@@ -54,8 +51,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         op->duration_ps = GT_TIME_NONE;
         if (w->calls[op->call].kind == GT_CALL_COPY)
             gt_stated_forget(w, op->call);
-        if (op->direction == GT_H2D && op->bytes >= evicts_bytes)
-            keep_caches(w, op->call);
+        if (op->direction == GT_H2D && op->bytes >= framework->pinned.evicts_bytes)
+            keep_caches(w, op->call, framework->pinned.warm_part);
         count++;
     }
     if (count > 0)

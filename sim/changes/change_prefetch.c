@@ -1,16 +1,12 @@
 /* prefetch: copies in are asked for ahead, in a stream of their own; what used them waits for an event. */
 #include "sim/changes/change.h"
+#include "sim/frameworks/framework.h"
 #include "sim/rewrite/call_kinds.h"
 #include "sim/rewrite/rebuild.h"
 #include "sim/workload/host_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What PyTorch's host does more for a copy on another stream: it changes streams and back, waits, and keeps memory for the other
- * stream.  In steps of 8 pairs (traces/protocols) 16 to 87 us, 29 in the middle; its parts alone, again and again, take 16
- * (traces/record/prefetch_costs.py). */
-static const gt_time_ps pytorch_side_copy_ps = 29000000;
 
 /* A run of copies in by one thread, which nothing keeps from being asked for when the first one is: no wait of the host,
  * unless so many ahead are asked for that they go beyond waits, and none that the trace states of a stream.  They keep
@@ -176,6 +172,7 @@ static bool has_operators(const struct gt_workload *w)
     return false;
 }
 
+/* For a copy on another stream PyTorch's host changes streams and back, waits, and keeps memory for the other stream. */
 static struct gt_workload *rebuild_ahead(struct prefetch *p, const struct gt_scenario *scenario, uint32_t *calls)
 {
     const struct gt_workload *w = p->w;
@@ -185,7 +182,8 @@ static struct gt_workload *rebuild_ahead(struct prefetch *p, const struct gt_sce
         .to_issue = gt_calloc(w->thread_count + 1ull, sizeof *writing.to_issue),
         .room = gt_calloc(w->thread_count + 1ull, sizeof *writing.room),
         .events = gt_calloc(w->call_count + 1ull, sizeof *writing.events),
-        .more_ps = has_operators(w) ? gt_scenario_host_ps(scenario, pytorch_side_copy_ps) : 0,
+        .more_ps =
+            has_operators(w) ? gt_scenario_host_ps(scenario, scenario->host->framework->prefetch.side_copy_ps) : 0,
     };
 
     memset(writing.own, 0xff, w->stream_count * sizeof *writing.own); /* GT_NONE */

@@ -50,7 +50,7 @@
         name ": the same where CUDA calls alone are recorded"), \
     TIME("profiler." name "_launch_us", "us", field.launch_ps, LONGEST_US, "4.2", \
          name ": what launches of kernels are recorded to take where so much is left; where they take longer less is, by " \
-         "the power of 0.66 (record: 1.4); 0: always so much"), \
+         "a power (pace.* of the framework's file, sim/frameworks); 0: always so much"), \
     TIME("profiler." name "_slows_most_us", "us", field.slows_most_ps, LONGEST_US, "30", \
          name ": that takes at most so much for a call, and for a range"), \
     TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \

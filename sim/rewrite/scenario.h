@@ -10,6 +10,7 @@
 /* How far an answer is to be trusted, best first. */
 enum gt_trust { GT_TRUST_HIGH, GT_TRUST_MEDIUM, GT_TRUST_LOW, GT_TRUSTS };
 extern const char *const gt_trust_names[GT_TRUSTS];
+struct gt_framework;
 struct gt_scenario;
 /* The scenario's, as it stands beside its times: "low, extrapolated" where it has more than was measured. */
 const char *gt_scenario_trust_text(const struct gt_scenario *scenario);
@@ -25,6 +26,7 @@ enum gt_unnamed_waits {
 struct gt_whatif_host {
     /* A device by the name of its file; returns 0, or -1 with the names that there are. */
     int (*load_device)(const char *name, struct gt_device *device, struct gt_error *error);
+    const struct gt_framework *framework; /* what PyTorch does and takes; lent (sim/frameworks/framework.h) */
     /* How well a kernel's name as traced fits what was asked for, mangled or not, whole or in part: 0 not at all. */
     int (*fit_kernel)(const char *name, const char *asked);
     /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */

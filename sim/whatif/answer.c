@@ -77,7 +77,7 @@ static int play_step(const struct gt_whatif *whatif, const struct gt_scenario *s
 /* By an extreme, which the model is no better at. */
 static void widen(const struct asking *asking, struct gt_answer *answer, double us)
 {
-    double varies = gt_model_varies(&asking->whatif->facts);
+    double varies = gt_model_varies(asking->whatif->subject.host->framework, &asking->whatif->facts);
 
     answer->low_us = fmin(answer->low_us, (1 - varies) * us);
     answer->high_us = fmax(answer->high_us, (1 + varies) * us);
@@ -88,9 +88,11 @@ static void widen(const struct asking *asking, struct gt_answer *answer, double 
 static int vary_host(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer,
                      struct gt_error *error)
 {
-    struct gt_paces paces = gt_host_paces(&asking->whatif->facts, &asking->whatif->steady);
+    const struct gt_framework *framework = asking->whatif->subject.host->framework;
+    const struct gt_grade_facts *facts = &asking->whatif->facts;
+    struct gt_paces paces = gt_host_paces(framework, facts, &asking->whatif->steady);
     double step_us = answer->step_us, fast_us = step_us, slow_us = step_us;
-    double model_us = gt_model_varies(&asking->whatif->facts) * step_us;
+    double model_us = gt_model_varies(framework, facts) * step_us;
 
     if (paces.fastest != 1 && play_step(asking->whatif, scenario, paces.fastest, &fast_us, error) != 0)
         return -1;

@@ -2,26 +2,19 @@
 
 #include <math.h>
 
-/* Real times of steps without a profiler against what was predicted, 5th and 95th percentile: 72 recordings of 18 programs by as many
- * protocols on an H100 (traces/record/protocols.py, set a, seed 26), and 79 answers where the GPU sets the pace.  40 recordings of
- * `gridtide record` (set c, seed 9001) give 0.75 and 1.5. */
-static const struct gt_paces recorded = { 0.76, 1.27 };
-static const struct gt_paces single = { 0.5, 1.15 };     /* one step, with what the profiler does first in it */
-static const struct gt_paces single_cold = { 0.6, 1.9 }; /* with start-up, which an estimate replaces */
-static const double model_varies = 0.08;
-
-struct gt_paces gt_host_paces(const struct gt_grade_facts *facts, const struct gt_steady *steady)
+struct gt_paces gt_host_paces(const struct gt_framework *framework, const struct gt_grade_facts *facts,
+                              const struct gt_steady *steady)
 {
     if (!facts->profiled || facts->host_fitted)
         return (struct gt_paces){ 1, 1 };
     if (steady->single)
-        return steady->cold ? single_cold : single;
-    return recorded;
+        return steady->cold ? framework->interval.cold : framework->interval.single;
+    return framework->interval.steps;
 }
 
-double gt_model_varies(const struct gt_grade_facts *facts)
+double gt_model_varies(const struct gt_framework *framework, const struct gt_grade_facts *facts)
 {
-    return isnan(facts->measured_us) ? 0 : model_varies;
+    return isnan(facts->measured_us) ? 0 : framework->interval.model_part;
 }
 
 static gt_time_ps times(gt_time_ps time_ps, double pace)

@@ -47,7 +47,7 @@ static int play_step(struct gt_whatif *whatif, double *us, struct gt_error *erro
 
     gt_steady_free(&whatif->steady);
     gt_steady_find(&whatif->steady, whatif->baseline.workload, &whatif->baseline.recorded,
-                   !isnan(whatif->facts.measured_us));
+                   whatif->subject.host->framework, !isnan(whatif->facts.measured_us));
     if (whatif->steady.workload == NULL)
         return 0;
     steady.workload = whatif->steady.workload;

@@ -97,3 +97,16 @@ END
         [[ "$output" == *"--step has microseconds"* ]]
     done
 }
+
+@test "what PyTorch takes is read from its file, a chosen one first; a wrong one is named with its line" {
+    trace=$recorded/mlp-exposed.one.rank0.json.gz
+    shipped_us=$("$GRIDTIDE" whatif -q -f json "$trace" --change ddp=2 | jq '.changes[0].step_us')
+    mkdir -p data/frameworks
+    sed 's/^bucket_us = .*/bucket_us = 8000/' "$GRIDTIDE_SOURCE/sim/frameworks/pytorch-2.11.ini" > data/frameworks/pytorch-2.11.ini
+    slow_us=$(GRIDTIDE_DATA=data "$GRIDTIDE" whatif -q -f json "$trace" --change ddp=2 | jq '.changes[0].step_us')
+    awk "BEGIN { exit !($slow_us > $shipped_us + 8000) }"
+    printf '[ddp]\nbuckets_us = 4\n' > data/frameworks/pytorch-2.11.ini
+    GRIDTIDE_DATA=data run "$GRIDTIDE" whatif -q "$trace" --change ddp=2
+    [ "$status" -eq 1 ]
+    [[ "$output" == "gridtide: data/frameworks/pytorch-2.11.ini:2: there is no framework key 'ddp.buckets_us'; did you mean ddp.bucket_us"* ]]
+}

@@ -11,6 +11,7 @@
 #include "sim/changes/changes.h"
 #include "sim/training/training.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "validate/random/draw.h"
 
 #define LAUNCH "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":\"s\"}\n"
@@ -39,7 +40,8 @@ static void ranges_of_a_pass_come_with_each_of_its_copies(void **state)
 {
     static const gt_call_index starts[] = { 7, 0, 3 };
     static const char node[] = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
-    const struct gt_whatif_host host = { .gradient_bytes = 0 };
+    struct gt_framework framework;
+    const struct gt_whatif_host host = { .framework = &framework };
     struct gt_device device;
     struct gt_change change;
     struct gt_scenario scenario;
@@ -50,6 +52,7 @@ static void ranges_of_a_pass_come_with_each_of_its_copies(void **state)
     (void)state;
     assert_non_null(w);
     assert_int_equal(gt_device_load("h200", &device, &error), 0);
+    assert_int_equal(gt_framework_load(NULL, &framework, &error), 0);
     assert_int_equal(gt_change_parse("accumulate=3", &change, &error), 0);
     gt_scenario_begin(&scenario, w, &device, &device, &host);
     assert_int_equal(gt_changes_apply(&change, 1, &scenario, &error), 0);

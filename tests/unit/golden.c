@@ -15,6 +15,7 @@
 #include "tests/unit/golden_cost.h"
 #include "tests/unit/golden_directive.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "traces/jsonl/trace.h"
 #include "traces/names/demangle.h"
 
@@ -85,6 +86,7 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
 
 struct setting {
     struct gt_device device;
+    struct gt_framework framework;
     struct gt_options options;
     char *changes[MOST_CHANGES + 1], *independent[MOST_CHANGES + 1]; /* NULL-ended */
     char failure[256];
@@ -122,7 +124,8 @@ static void free_words(char **words)
 /* `w` as the changes make it, which takes its place; NULL with why that cannot be. */
 static struct gt_workload *change(struct gt_workload *w, struct setting *setting, struct gt_error *error)
 {
-    const struct gt_whatif_host host = { .fit_kernel = gt_name_fit,
+    const struct gt_whatif_host host = { .framework = &setting->framework,
+                                         .fit_kernel = gt_name_fit,
                                          .independent = (const char *const *)setting->independent };
     struct gt_change changes[MOST_CHANGES];
     struct gt_scenario scenario;
@@ -226,7 +229,8 @@ static void test_golden(void **state)
     char *text = read_text(path);
     int status = -1;
 
-    if (gt_device_load("toy", &setting.device, &error) != 0)
+    if (gt_device_load("toy", &setting.device, &error) != 0 ||
+        gt_framework_load(NULL, &setting.framework, &error) != 0)
         fail_msg("%s", error.text);
     golden_costs.count = 0;
     each_line(text, visit_setting, &setting);

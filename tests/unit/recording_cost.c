@@ -13,6 +13,7 @@
 
 #include "sim/whatif/whatif.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "traces/io/temporary.h"
 #include "traces/jsonl/trace.h"
 #include "traces/recorded/recorded.h"
@@ -255,13 +256,15 @@ static void what_ifs_take_it_off(void **state)
 {
     struct gt_workload *w = read_folder(folder, true);
     struct gt_device device;
-    struct gt_whatif_host host = { .independent = NULL };
+    struct gt_framework framework;
+    struct gt_whatif_host host = { .framework = &framework };
     struct gt_whatif whatif;
     struct gt_error error;
     double off_us;
 
     (void)state;
     assert_int_equal(gt_device_load("h200", &device, &error), 0);
+    assert_int_equal(gt_framework_load(NULL, &framework, &error), 0);
     assert_int_equal(gt_whatif_begin(&whatif,
                                      &(struct gt_whatif_subject){ .workload = w, .device = &device, .host = &host },
                                      &error),

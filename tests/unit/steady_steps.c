@@ -11,6 +11,7 @@
 #include "sim/baseline/steady.h"
 #include "sim/baseline/steps.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 
 enum { US = 1000000 };
 
@@ -78,13 +79,14 @@ static void iterate(struct gt_workload *w, bool cold)
 }
 
 static struct gt_device device;
+static struct gt_framework framework;
 
 static int load_device(void **state)
 {
     struct gt_error error;
 
     (void)state;
-    return gt_device_load("toy", &device, &error);
+    return gt_device_load("toy", &device, &error) == 0 ? gt_framework_load(NULL, &framework, &error) : -1;
 }
 
 static void a_cold_iteration_is_set_aside(void **state)
@@ -97,7 +99,7 @@ static void a_cold_iteration_is_set_aside(void **state)
     iterate(w, false);
     iterate(w, false);
     assert_int_equal(gt_steps_find(w).count, 3);
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_int_equal(steady.regular, 2);
     assert_int_equal(steady.irregular, 1);
     assert_false(steady.recorded[0].regular);
@@ -127,7 +129,7 @@ static void one_cold_iteration_is_estimated(void **state)
         launch(w, name, i == 4 ? 90000 : 5);
     }
     call(w, GT_CALL_DEVICE_SYNC, 5, 2);
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_true(steady.single);
     assert_true(steady.cold);
     assert_int_equal(steady.steps, 8);
@@ -138,11 +140,11 @@ static void one_cold_iteration_is_estimated(void **state)
     gt_steady_free(&steady);
     w->calls[0].before_ps = w->calls[0].kept_ps =
         20000 * (gt_time_ps)US; /* the batch was loaded before memory was allocated */
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_int_equal(steady.workload->calls[0].kept_ps, 20000 * (gt_time_ps)US);
     assert_int_equal(steady.workload->calls[0].before_ps, 20000 * (gt_time_ps)US);
     gt_steady_free(&steady);
-    gt_steady_find(&steady, w, &device, false); /* a typed run is no loop */
+    gt_steady_find(&steady, w, &device, &framework, false); /* a typed run is no loop */
     assert_null(steady.workload);
     gt_steady_free(&steady);
     gt_workload_free(w);
@@ -169,7 +171,7 @@ static void operators_limit_a_cold_iteration(void **state)
         w->ranges[range].behind_call = w->call_count;
         w->ranges[range].parent = GT_NONE;
     }
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_true(steady.cold);
     for (gt_call_index i = 0; i < steady.workload->call_count / 8; i++)
         host_ps += steady.workload->calls[i].before_ps + steady.workload->calls[i].duration_ps;
@@ -257,7 +259,7 @@ static void annotations_behind_set_up_are_steps(void **state)
     iterate(w, false);
     annotate(w, 10);
     assert_int_equal(gt_steps_find(w).by, GT_STEPS_ANNOTATED);
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_true(steady.single);
     assert_int_equal(steady.workload->call_count, 8 * 4);
     gt_steady_free(&steady);
@@ -279,7 +281,7 @@ static void time_for_data_is_not_compared(void **state)
         w->calls[first].before_ps += w->calls[first].kept_ps;
     }
     assert_int_equal(gt_steps_find(w).count, 4);
-    gt_steady_find(&steady, w, &device, true);
+    gt_steady_find(&steady, w, &device, &framework, true);
     assert_int_equal(steady.regular, 4);
     gt_steady_free(&steady);
     gt_workload_free(w);

@@ -13,11 +13,15 @@
 #include "sim/rewrite/repeats.h"
 #include "sim/whatif/whatif.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "traces/names/demangle.h"
 
 enum { US = 1000000, TRACES = 60, MOST_CALLS = 40 };
 
-static const struct gt_whatif_host host = { .load_device = gt_device_load, .fit_kernel = gt_name_fit };
+static struct gt_framework framework;
+static const struct gt_whatif_host host = { .load_device = gt_device_load,
+                                            .framework = &framework,
+                                            .fit_kernel = gt_name_fit };
 
 /* A workload of one thread and one stream, to be filled. */
 static struct gt_workload *begin(void)
@@ -95,8 +99,8 @@ static double predict(const struct gt_workload *w, const char *spec, double *bas
         .workload = w, .device = &device, .host = &host, .options = GT_OPTIONS_DEFAULT
     };
 
-    if (gt_device_load("h200", &device, &error) != 0 || gt_whatif_begin(&whatif, &subject, &error) != 0 ||
-        gt_change_parse(spec, &change, &error) != 0 ||
+    if (gt_device_load("h200", &device, &error) != 0 || gt_framework_load(NULL, &framework, &error) != 0 ||
+        gt_whatif_begin(&whatif, &subject, &error) != 0 || gt_change_parse(spec, &change, &error) != 0 ||
         gt_whatif_answer(&whatif, &change, 1, NULL, answer, &error) != 0)
         fail_msg("%s: %s", spec, error.text);
     *baseline_us = whatif.facts.baseline_us;

@@ -14,6 +14,7 @@
 #include "sim/baseline/timeline.h"
 #include "sim/changes/changes.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "validate/random/draw.h"
 
 enum { TRACES = 120, SEED = 15 };
@@ -21,13 +22,14 @@ enum { TRACES = 120, SEED = 15 };
 static const char families[] = "streams,copies,events,graphs,priorities,mixed";
 
 static struct gt_device device;
+static struct gt_framework framework;
 
 static int load_device(void **state)
 {
     struct gt_error error = { "" };
 
     (void)state;
-    return gt_device_load("h200", &device, &error);
+    return gt_device_load("h200", &device, &error) == 0 ? gt_framework_load(NULL, &framework, &error) : -1;
 }
 
 static struct gt_workload *draw(uint32_t number)
@@ -50,7 +52,7 @@ static struct gt_workload *draw(uint32_t number)
 static struct gt_workload *change(const struct gt_workload *w, const char *spec, const char *independent)
 {
     const char *patterns[] = { independent, NULL };
-    const struct gt_whatif_host host = { .independent = patterns };
+    const struct gt_whatif_host host = { .framework = &framework, .independent = patterns };
     struct gt_change parsed;
     struct gt_scenario scenario;
     struct gt_error error = { "" };

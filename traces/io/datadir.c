@@ -12,6 +12,7 @@ static const struct source_place {
     const char *subdir, *source;
 } source_places[] = {
     { "devices", "sim/devices" },
+    { "frameworks", "sim/frameworks" },
     { "templates", "plots/templates" },
 };
 

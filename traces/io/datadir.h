@@ -1,8 +1,8 @@
-/* datadir.h - where Gridtide's own files are: device files, plot templates, what was installed with the program. */
+/* datadir.h - where Gridtide's own files are: device files, frameworks' files, plot templates, what was installed with the program. */
 #ifndef GRIDTIDE_TRACES_IO_DATADIR_H
 #define GRIDTIDE_TRACES_IO_DATADIR_H
 
-/* The path of data file `name` in `subdir` ("devices" or "plots"), or of the folder itself
+/* The path of data file `name` in `subdir` ("devices", "frameworks" or "templates"), or of the folder itself
  * with `name` NULL. Malloced; NULL when there is no such file.
  *
  * Looked for in $GRIDTIDE_DATA/SUBDIR when that is set, then in the source tree when the program

@@ -7,8 +7,8 @@
 # told what a step on one GPU takes when nobody records (`whatif --step`, the row `one` of that set); `pace`: what a small launch
 # took the host before each round of steps, the mean (6 us as a rule, 10 at times); `calm`: of how many groups of steps all cores
 # ran at their full pace, where that was watched: where none did, how long the step takes is not known, and it is not counted.
-# Constants of sim/changes/change_ddp.c were fitted on the set `developed`, then, with the host's pace
-# in them, on all sets, of `alone` by its forms `ddp-alone`, which are not predicted here.  `two GPUs`: fresh, judged and drawn.
+# The keys ddp.* of sim/frameworks/pytorch-2.11.ini were fitted on the set `developed`, then, with the host's pace in them, on all
+# sets, of `alone` by its forms `ddp-alone`, which are not predicted here.  `two GPUs`: fresh, judged and drawn.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
 python3 - "$tool" "$folder" << 'END'

@@ -6,6 +6,7 @@
 #include "sim/cmd/input/run_kernels.h"
 #include "sim/cmd/input/task_costs.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "traces/io/path_stem.h"
 #include "traces/names/demangle.h"
 
@@ -35,9 +36,12 @@ static int model_kernels(struct gt_inquiry *inquiry, const struct gt_model_optio
 int gt_inquiry_begin(struct gt_inquiry *inquiry, const char *path, const struct gt_model_options *model,
                      const char *const *independent, bool quiet, struct gt_error *error)
 {
-    *inquiry = (struct gt_inquiry){
-        .host = { .load_device = gt_device_load, .fit_kernel = gt_name_fit, .independent = independent }
-    };
+    *inquiry = (struct gt_inquiry){ .host = { .load_device = gt_device_load,
+                                              .framework = &inquiry->framework,
+                                              .fit_kernel = gt_name_fit,
+                                              .independent = independent } };
+    if (gt_framework_load(NULL, &inquiry->framework, error) != 0)
+        return -1;
     inquiry->workload = gt_run_read(path, quiet, error);
     if (inquiry->workload == NULL)
         return -1;

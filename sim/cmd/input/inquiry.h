@@ -8,6 +8,7 @@
 struct gt_inquiry {
     struct gt_workload *workload;
     struct gt_device device;
+    struct gt_framework framework;
     struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
     struct gt_whatif_host host;
     char *name; /* the trace's own, or its file's */

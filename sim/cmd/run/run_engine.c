@@ -5,6 +5,7 @@
 #include "sim/cmd/input/run_kernels.h"
 #include "sim/cmd/run/run_parts.h"
 #include "traces/io/device_file.h"
+#include "traces/io/framework_file.h"
 #include "traces/names/demangle.h"
 
 static void add_change(struct gt_run_engine *engine, char *spec)
@@ -63,11 +64,13 @@ int gt_run_ask_engine(struct gt_run_work *work)
                                          .host = &engine->host };
 
     engine->host = (struct gt_whatif_host){ .load_device = gt_device_load,
+                                            .framework = &engine->framework,
                                             .fit_kernel = gt_name_fit,
                                             .independent = work->arguments->independent };
     engine->device = work->asked.recorded;
     engine->asked = true;
-    if (make_changes(work) != 0 || model_kernels(work) != 0)
+    if (gt_framework_load(NULL, &engine->framework, work->error) != 0 || make_changes(work) != 0 ||
+        model_kernels(work) != 0)
         return -1;
     subject.options.modelled = engine->modelled;
     if (gt_whatif_begin(&engine->whatif, &subject, work->error) != 0 ||

@@ -43,6 +43,7 @@ struct gt_run_variant {
 struct gt_run_engine {
     bool asked;
     struct gt_device device; /* that the trace is from */
+    struct gt_framework framework;
     struct gt_whatif_host host;
     struct gt_kernel_model *modelled;
     char *specs[GT_RUN_SETTINGS_MAX + 2];
