@@ -73,5 +73,5 @@ const struct gt_key_table gt_framework_table = {
     rows,
     sizeof rows / sizeof rows[0],
     "framework",
-    "sim/frameworks/framework_keys.c lists them",
+    "the file that comes with Gridtide has all of them",
 };
