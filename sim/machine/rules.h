@@ -66,10 +66,10 @@
     RULE(GRAPH_WAIT, "graph-wait", "latency.graph_wait_us=0", "stream/graph.c", "a node that comes after other groups of nodes starts later than one that comes after its own") \
     RULE(GRAPH_NEXT, "graph-next", "latency.graph_next_us=0", "stream/graph.c", "nodes that one operation's end lets go start one after the other") \
     RULE(GRAPH_TURN, "graph-turn", "latency.graph_turn_us=0", "stream/graph.c", "such a node gets in line for SMs only when what stands there has been handed out") \
-    RULE(GRAPH_EXECUTABLE, "graph-executable", NULL, "stream/graph_executable.c", "a launch of an executable graph waits for its launch before, whatever streams they are in") \
+    RULE(GRAPH_EXECUTABLE, "graph-executable", NULL, "stream/stream_order.c", "a launch of an executable graph waits for its launch before, whatever streams they are in") \
     RULE(HOST_FUNCTION, "host-function", "latency.host_function_us=0", "stream/operation.c", "a host function starts when the driver's thread has woken up") \
-    RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
-    RULE(CODE_LOAD, "code-load", NULL, "stream/code_load.c", "what is asked for behind a launch that loads its code waits for all that was asked for before") \
+    RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/stream_order.c", "the legacy default stream and blocking streams wait for each other") \
+    RULE(CODE_LOAD, "code-load", NULL, "stream/stream_order.c", "what is asked for behind a launch that loads its code waits for all that was asked for before") \
     RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
     RULE(LOCK, "lock", NULL, "stream/thread_lock.c", "threads that share a lock call one after the other") \

@@ -5,7 +5,6 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/device_sync.h"
-#include "sim/stream/graph_executable.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/poll.h"
 #include "sim/stream/submit.h"
@@ -95,7 +94,6 @@ static void submit_graph(struct gt_machine *m, gt_thread_index thread, gt_call_i
     stream = c->stream != GT_NONE ? c->stream : m->workload->ops[c->first_op].stream;
     command = gt_stream_command_new(m, GT_COMMAND_GRAPH, call, stream);
     position = gt_stream_submit(m, command, first_ps);
-    gt_graph_executable_submit(m, command);
     gt_graph_submitted(m, command);
     for (uint32_t i = c->first_op; i < c->first_op + c->ops; i++)
         m->op_numbers[i] = position;

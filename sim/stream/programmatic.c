@@ -1,9 +1,8 @@
 #include "sim/stream/programmatic.h"
 
 #include "sim/machine/free_lists.h"
-#include "sim/stream/code_load.h"
-#include "sim/stream/default_stream.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 
 /* Workers of a task graph do not wait for the kernel before: such a kernel comes when that one is over. */
@@ -100,7 +99,7 @@ static bool may_come(struct gt_machine *m, gt_command_index before, gt_command_i
         gt_stream_wake(m, c->stream, due_ps);
         return false;
     }
-    return gt_hw_queue_allows(m, next) && gt_default_stream_lets(m, next) && gt_code_load_lets(m, next) &&
+    return gt_hw_queue_allows(m, next) && gt_stream_order_lets(m, next) &&
            (m->op_afters_left == NULL || m->op_afters_left[c->index] == 0);
 }
 

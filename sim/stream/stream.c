@@ -4,8 +4,6 @@
 #include "sim/links/gaps.h"
 #include "sim/links/reads.h"
 #include "sim/machine/free_lists.h"
-#include "sim/stream/code_load.h"
-#include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
@@ -13,6 +11,7 @@
 #include "sim/stream/link_line.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/programmatic.h"
+#include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 
 int gt_stream_handler(void *machine, gt_stream_index stream, uint64_t stamp, struct gt_error *error)
@@ -99,8 +98,7 @@ void gt_stream_complete(struct gt_machine *m, gt_stream_index stream)
     gt_device_sync_complete(m, command);
     gt_stream_command_free(m, command);
     release_waiters(m, stream);
-    gt_default_stream_complete(m, stream);
-    gt_code_load_complete(m, stream);
+    gt_stream_order_complete(m, stream);
 }
 
 /* A wait that came to its stream's head after the record was complete, as behind it in one hardware
@@ -346,7 +344,7 @@ void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
             gt_stream_wake(m, stream, c->visible_ps);
             return;
         }
-        if (!gt_hw_queue_allows(m, head) || gt_default_stream_holds(m, stream) || gt_code_load_holds(m, stream))
+        if (!gt_hw_queue_allows(m, head) || gt_stream_order_holds(m, stream))
             return;
         if ((c->kind == GT_COMMAND_WAIT || c->kind == GT_COMMAND_GRAPH) && !wait_over(m, head))
             return;

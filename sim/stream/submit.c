@@ -1,11 +1,10 @@
 #include "sim/stream/submit.h"
 
-#include "sim/stream/code_load.h"
-#include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/link_line.h"
+#include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 
 gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index command, gt_time_ps visible_ps)
@@ -18,8 +17,7 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     state->last_visible_ps = c->visible_ps;
     c->number = ++state->submitted;
     gt_graph_write_rest(m);
-    gt_default_stream_submit(m, command);
-    gt_code_load_submit(m, command);
+    gt_stream_order_submit(m, command);
     gt_device_sync_submit(m, command);
     gt_link_line_push(m, command);
     if (c->kind != GT_COMMAND_GRAPH || !gt_graph_in_groups(m, command))
