@@ -11,12 +11,12 @@
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/priority.h"
 #include "sim/stream/child_state.h"
-#include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/launch_order.h"
 #include "sim/stream/link_line.h"
 #include "sim/stream/stream_order.h"
 #include "sim/stream/thread_lock.h"
+#include "sim/stream/waiting.h"
 #include "sim/tasks/tasks.h"
 #include "sim/workload/processes.h"
 

@@ -56,7 +56,7 @@ struct gt_op_rule {
 
 struct gt_collectives;        /* sim/gpu/collective_kernel.h */
 struct gt_child_state;        /* sim/stream/child_launch.h */
-struct gt_device_syncs;       /* sim/stream/device_sync.h */
+struct gt_device_syncs;       /* sim/stream/waiting.c */
 struct gt_demand;             /* sim/rates/demand.h */
 struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */

@@ -31,7 +31,7 @@ struct gt_release {
     uint32_t index;     /* by cause; GT_NONE */
 };
 
-/* What a thread may wait for all at once (sim/stream/device_sync.c): streams of a process, of its context, of a GPU, and
+/* What a thread may wait for all at once (sim/stream/waiting.c): streams of a process, of its context, of a GPU, and
  * those of its context that its legacy default stream waits for. */
 enum { GT_SYNC_GROUPS = 4 };
 
@@ -51,8 +51,7 @@ struct gt_stream_command {
     gt_command_number number;
     uint64_t behind;      /* commands of the other side of the default stream's rules asked for before it */
     uint64_t before_load; /* commands of its context that must be complete first: those before code was loaded */
-    uint64_t
-        sync_epoch[GT_SYNC_GROUPS]; /* device_sync.h: of its process, of that in its context, of that on its GPU */
+    uint64_t sync_epoch[GT_SYNC_GROUPS]; /* waiting.c: of its process, of that in its context, of that on its GPU */
     gt_time_ps submit_ps, visible_ps, start_ps;
     gt_time_ps
         triggered_ps;      /* of a kernel: all its blocks have let the next one come by then; GT_TIME_NONE: not yet */

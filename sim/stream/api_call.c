@@ -4,7 +4,6 @@
 #include "sim/machine/free_lists.h"
 #include "sim/machine/staging.h"
 #include "sim/stream/call_times.h"
-#include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/poll.h"
 #include "sim/stream/submit.h"

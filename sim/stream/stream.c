@@ -4,7 +4,6 @@
 #include "sim/links/gaps.h"
 #include "sim/links/reads.h"
 #include "sim/machine/free_lists.h"
-#include "sim/stream/device_sync.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"

@@ -1,6 +1,5 @@
 #include "sim/stream/submit.h"
 
-#include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/link_line.h"
