@@ -73,7 +73,7 @@
     RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
     RULE(LOCK, "lock", NULL, "stream/thread_lock.c", "threads that share a lock call one after the other") \
-    RULE(POLL, "poll", NULL, "stream/poll.c", "a thread that polls sees the end of what it asks for at its next query") \
+    RULE(POLL, "poll", NULL, "stream/api_call.c", "a thread that polls sees the end of what it asks for at its next query") \
     RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
 
 #define GT_RULE_NUMBER(number, name, off, file, says) GT_RULE_##number,

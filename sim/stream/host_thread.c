@@ -8,7 +8,6 @@
 #include "sim/stream/call_times.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/launch_order.h"
-#include "sim/stream/poll.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/stream/waiting.h"
 
