@@ -28,14 +28,11 @@ sim_libsim_a_SOURCES = \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
-    sim/stream/call_extra.c sim/stream/call_extra.h \
     sim/stream/child_ends.c sim/stream/child_ends.h sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
-    sim/stream/call_times.c sim/stream/call_times.h \
-    sim/stream/graph.c sim/stream/graph.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
-    sim/links/calls.c sim/links/calls.h sim/links/gaps.c sim/links/gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/links/reads.c sim/links/reads.h sim/stream/operation.c sim/stream/operation.h \
+    sim/stream/graph.c sim/stream/graph.h sim/stream/host_noise.c sim/stream/host_noise.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
-    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/thread_lock.c sim/stream/thread_lock.h \
-    sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c sim/stream/waiting.h sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/api_call.c sim/stream/api_call.h \
+    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/stream.c sim/stream/stream.h \
+    sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c sim/stream/waiting.h sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_times.c sim/stream/call_times.h sim/stream/links.c sim/stream/links.h sim/stream/operation.c sim/stream/operation.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
@@ -87,7 +84,7 @@ dist_devices_DATA = \
 EXTRA_DIST += \
     sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
-    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/links/README.md \
+    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md \
     sim/machine/README.md sim/man/README.md sim/rates/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
     sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

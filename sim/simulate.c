@@ -27,7 +27,6 @@
 #include "sim/stream/operation.h"
 #include "sim/stream/stalled.h"
 #include "sim/stream/stream.h"
-#include "sim/stream/thread_lock.h"
 
 static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },

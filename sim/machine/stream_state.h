@@ -42,7 +42,7 @@ struct gt_stream_command {
     gt_command_index queue_next; /* in its hardware queue */
     gt_queue_index queue;        /* which that is */
     gt_command_index wait_next;  /* in an engine's, a distributor's or an admission list */
-    gt_command_index line_next;  /* in its line: link_line.h */
+    gt_command_index line_next;  /* in its line: links.h */
     gt_command_index parent;     /* NODE: the graph's command */
     uint32_t nodes_left;         /* GRAPH: nodes not ended */
     gt_stream_index
@@ -153,14 +153,14 @@ struct gt_thread_state {
     gt_thread_index lock_next; /* behind it in the lock's line */
 };
 
-/* Copies from one GPU to another that go one after the other (sim/stream/link_line.h). */
+/* Copies from one GPU to another that go one after the other (sim/stream/links.h). */
 struct gt_link_line_state {
     gt_command_index head, tail; /* head GT_NONE: none */
     gt_time_ps free_ps;          /* the head may start from then on */
     bool handing_on;             /* or get into its engine's queue, right now */
 };
 
-/* A lock that threads share (sim/stream/thread_lock.h). */
+/* A lock that threads share (sim/stream/host_thread.h). */
 struct gt_lock_state {
     bool taken;
     gt_thread_index head, tail; /* that wait for it; head GT_NONE: nobody */

@@ -5,7 +5,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/hw_queue.h"
-#include "sim/stream/link_line.h"
+#include "sim/stream/links.h"
 #include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 #include "sim/workload/child_launches.h"
