@@ -28,11 +28,11 @@ sim_libsim_a_SOURCES = \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
-    sim/stream/child_ends.c sim/stream/child_ends.h sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
+    sim/stream/child_state.c sim/stream/child_state.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/host_noise.c sim/stream/host_noise.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
     sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/stream.c sim/stream/stream.h \
-    sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c sim/stream/waiting.h sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_times.c sim/stream/call_times.h sim/stream/links.c sim/stream/links.h sim/stream/operation.c sim/stream/operation.h sim/stream/host_thread.c sim/stream/host_thread.h \
+    sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c sim/stream/waiting.h sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_times.c sim/stream/call_times.h sim/stream/links.c sim/stream/links.h sim/stream/operation.c sim/stream/operation.h sim/stream/host_thread.c sim/stream/host_thread.h sim/stream/child_launch.c sim/stream/child_launch.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \

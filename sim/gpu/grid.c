@@ -18,7 +18,6 @@
 #include "sim/machine/priority.h"
 #include "sim/rates/block_turns.h"
 #include "sim/stream/child_launch.h"
-#include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"
 #include "sim/tasks/tasks.h"
 #include "sim/warp/kernel_model.h"

@@ -3,7 +3,7 @@
 
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
-#include "sim/stream/child_ends.h"
+#include "sim/stream/child_launch.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/hw_queue.h"
