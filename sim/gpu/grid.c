@@ -16,7 +16,6 @@
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
 #include "sim/machine/priority.h"
-#include "sim/rates/block_turns.h"
 #include "sim/stream/child_launch.h"
 #include "sim/stream/operation.h"
 #include "sim/tasks/tasks.h"

@@ -8,7 +8,7 @@
 #include "sim/devices/occupancy.h"
 #include "sim/machine/stream_state.h"
 
-struct gt_demand;       /* sim/rates/demand.h */
+struct gt_demand;       /* sim/gpu/progress_limit.h */
 struct gt_cluster_room; /* sim/gpu/clusters.c */
 struct gt_kernel_model_launch;
 struct gt_tasks; /* sim/tasks/tasks.h */

@@ -56,7 +56,7 @@ struct gt_op_rule {
 struct gt_collectives;        /* sim/gpu/collective_kernel.h */
 struct gt_child_state;        /* sim/stream/child_state.h */
 struct gt_device_syncs;       /* sim/stream/waiting.c */
-struct gt_demand;             /* sim/rates/demand.h */
+struct gt_demand;             /* sim/gpu/progress_limit.h */
 struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
 struct gt_placement_policy;   /* sim/gpu/placement.h */

@@ -266,8 +266,7 @@ static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op
     return gt_staging_first_ps(m, (gt_op_index)(op - m->workload->ops));
 }
 
-/* A cooperative launch takes longer to start, unless its time was measured. */
-static gt_time_ps cooperative_ps(const struct gt_machine *m, const struct gt_op *op)
+gt_time_ps gt_cooperative_ps(const struct gt_machine *m, const struct gt_op *op)
 {
     return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].cooperative ? m->device->cooperative_ps : 0;
 }
@@ -301,7 +300,7 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return gt_call_visible_ps(
-        m, call, m->replay.latency_ps[op->kind] + (int64_t)cooperative_ps(m, op) - (int64_t)rest_ps(m, call, op));
+        m, call, m->replay.latency_ps[op->kind] + (int64_t)gt_cooperative_ps(m, op) - (int64_t)rest_ps(m, call, op));
 }
 
 #define EXTRA(field) offsetof(struct gt_device, field)

@@ -24,6 +24,8 @@ bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, con
 gt_time_ps gt_call_visible_ps(const struct gt_machine *m, gt_call_index call, int64_t latency_ps);
 gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits);
 gt_time_ps gt_node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op);
+/* By how much later a launch starts because it is cooperative, behind its call or behind anything else. */
+gt_time_ps gt_cooperative_ps(const struct gt_machine *m, const struct gt_op *op);
 
 /* `thread` makes this call now: what it costs beyond the row of its kind because it is the thread's first of the
  * kind, the first into its stream, or follows another kind; and remember that it was made.  Seen on H200s, of

@@ -2,6 +2,7 @@
 #include "sim/stream/stream.h"
 
 #include "sim/machine/free_lists.h"
+#include "sim/stream/call_times.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
@@ -205,14 +206,6 @@ static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, gt_gpu_index gpu
     return m->replay.busy_queue_gap_ps + (waiting - quiet) * m->replay.busy_connection_ps;
 }
 
-/* A cooperative launch starts so much later behind anything. */
-static gt_time_ps cooperative_ps(const struct gt_machine *m, gt_op_index op)
-{
-    const struct gt_op *o = &m->workload->ops[op];
-
-    return o->kind == GT_OP_KERNEL && m->workload->kernels[o->kernel].cooperative ? m->device->cooperative_ps : 0;
-}
-
 /* The rule that the gap between two operations follows. */
 static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index before, gt_op_index after,
                                     enum gt_rule_number plain)
@@ -306,7 +299,7 @@ static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_comman
     const struct gt_stream_command *c = &m->commands[head];
     gt_op_index op = c->kind == GT_COMMAND_GRAPH ? m->workload->calls[c->index].first_op : c->index;
     gt_call_index call = c->kind == GT_COMMAND_GRAPH ? c->index : m->workload->ops[c->index].call;
-    gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op) + cooperative_ps(m, op);
+    gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op) + gt_cooperative_ps(m, &m->workload->ops[op]);
 
     gt_stream_command_hold(m, head, GT_WAIT_HOST, c->visible_ps, GT_CAUSE_CALL, call);
     if (gt_starts_as_recorded(m, op))
