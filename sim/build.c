@@ -11,12 +11,12 @@
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/priority.h"
 #include "sim/stream/child_state.h"
-#include "sim/stream/device_sync.h"
-#include "sim/stream/graph_executable.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/host_thread.h"
 #include "sim/stream/launch_order.h"
-#include "sim/stream/link_line.h"
-#include "sim/stream/thread_lock.h"
+#include "sim/stream/links.h"
+#include "sim/stream/stream_order.h"
+#include "sim/stream/waiting.h"
 #include "sim/tasks/tasks.h"
 #include "sim/workload/processes.h"
 
@@ -253,7 +253,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     gt_thread_locks_build(m);
     gt_link_lines_build(m);
     gt_device_syncs_build(m);
-    gt_graph_executables_build(m);
+    gt_stream_order_build(m);
     gt_child_launches_build(m);
     gt_collectives_build(m);
     gt_launch_order_build(m);
@@ -291,7 +291,7 @@ void gt_machine_free(struct gt_machine *m)
     }
     free(m->gpus);
     gt_device_syncs_free(m);
-    gt_graph_executables_free(m);
+    gt_stream_order_free(m);
     gt_child_launches_free(m);
     gt_collectives_free(m);
     gt_launch_order_free(m);

@@ -5,20 +5,23 @@ sim_libsim_a_SOURCES = \
     sim/base/affix.c sim/base/affix.h sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
-    sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \
-    sim/gpu/collective_move.c sim/gpu/collective_move.h \
+    sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
     sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
-    sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
-    sim/rates/block_turns.c sim/rates/block_turns.h sim/rates/l2_eviction.c sim/rates/l2_eviction.h \
-    sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/rates/demand.c sim/rates/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
-    sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h sim/gpu/link_share.c sim/gpu/link_share.h \
-    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/rates/progress_limit.c \
-    sim/rates/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
-    sim/gpu/snapshot.c sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
+    sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c \
+    sim/gpu/block_progress.h sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/collective_kernel.c \
+    sim/gpu/collective_kernel.h sim/gpu/collective_move.c sim/gpu/collective_move.h sim/gpu/copy_engine.c \
+    sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/exclusive_copy.c \
+    sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
+    sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c \
+    sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
+    sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h sim/gpu/snapshot.c \
+    sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h \
+    sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h \
+    sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
@@ -29,14 +32,13 @@ sim_libsim_a_SOURCES = \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
-    sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_extra.c sim/stream/call_extra.h \
-    sim/stream/child_ends.c sim/stream/child_ends.h sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
-    sim/stream/call_times.c sim/stream/call_times.h sim/stream/code_load.c sim/stream/code_load.h sim/stream/default_stream.c sim/stream/default_stream.h \
-    sim/stream/device_sync.c sim/stream/device_sync.h \
-    sim/stream/graph.c sim/stream/graph_executable.c sim/stream/graph_executable.h sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
-    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/links/calls.c sim/links/calls.h sim/links/gaps.c sim/links/gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/links/reads.c sim/links/reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
-    sim/stream/programmatic.c sim/stream/programmatic.h \
-    sim/stream/launch_order.c sim/stream/launch_order.h sim/stream/stalled.c sim/stream/stalled.h sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
+    sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_times.c sim/stream/call_times.h \
+    sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
+    sim/stream/graph.c sim/stream/graph.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c \
+    sim/stream/host_thread.h sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/launch_order.c \
+    sim/stream/launch_order.h sim/stream/links.c sim/stream/links.h sim/stream/operation.c sim/stream/operation.h \
+    sim/stream/programmatic.c sim/stream/programmatic.h sim/stream/stalled.c sim/stream/stalled.h \
+    sim/stream/stream.c sim/stream/stream.h sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
@@ -92,7 +94,7 @@ dist_frameworks_DATA = sim/frameworks/pytorch-2.11.ini
 EXTRA_DIST += \
     sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
-    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/frameworks/README.md sim/gpu/README.md sim/links/README.md \
-    sim/machine/README.md sim/man/README.md sim/rates/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
+    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/frameworks/README.md sim/gpu/README.md \
+    sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
     sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

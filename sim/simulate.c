@@ -20,14 +20,12 @@
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
 #include "sim/replay/isolated_durations.h"
-#include "sim/stream/child_ends.h"
 #include "sim/stream/child_launch.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/stalled.h"
 #include "sim/stream/stream.h"
-#include "sim/stream/thread_lock.h"
 
 static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },
@@ -46,7 +44,6 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_NODE] = { .handle = gt_node_handler },
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },
-    [GT_HANDLE_CHILD_END] = { .handle = gt_child_end_handler },
     [GT_HANDLE_CHILD] = { .handle = gt_child_handler },
     [GT_HANDLE_BLOCK_PROGRESS] = { .handle = gt_block_progress_handler },
     [GT_HANDLE_TASKS] = { .handle = gt_tasks_handler },

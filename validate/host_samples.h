@@ -7,7 +7,7 @@
 
 #include "validate/host_costs.h"
 
-/* What may come on top of a call, as in sim/stream/call_extra.h. */
+/* What may come on top of a call, as in sim/stream/call_times.h. */
 enum gt_host_extra { GT_EXTRA_COLD, GT_EXTRA_FIRST, GT_EXTRA_AFTER, GT_EXTRAS };
 
 /* Kinds of call that share a row of the device file. */

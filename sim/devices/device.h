@@ -79,7 +79,7 @@ struct gt_device {
     } launch_extra, copy_extra, memset_extra, host_function_extra, event_extra;
     uint64_t attributes_call_ps; /* added to a launch that is cooperative or programmatic */
     uint64_t poll_query_ps;      /* a query of a poll */
-    uint64_t lock_ps; /* from one thread's release of a lock to the call of the next one in line (thread_lock.h) */
+    uint64_t lock_ps; /* from one thread's release of a lock to the call of the next one in line (host_thread.h) */
     uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
     /* noise of these times (sim/stream/host_noise.h): standard deviations of their logarithms, in % */
     uint32_t noise_hosts_pct;   /* of all calls together, from one host to another */
@@ -174,7 +174,7 @@ struct gt_device {
     uint64_t link_copy_event_gap_ps,
         link_engine_event_gap_ps;                       /* the next one between copies; of which one is a copy */
     uint64_t link_event_gap_ps;                         /* event_gap_ps from one GPU to another */
-    uint64_t link_line_gap_ps;                          /* between copies of one line: sim/stream/link_line.h */
+    uint64_t link_line_gap_ps;                          /* between copies of one line: sim/stream/links.h */
     uint32_t link_in_line;                              /* 1: there are such lines */
     double link_kernel_gbps;                            /* of kernels in another GPU's memory */
     uint64_t link_kernel_read_ps, link_kernel_write_ps; /* an access of a thread there */

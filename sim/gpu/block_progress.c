@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "sim/gpu/batches.h"
+#include "sim/gpu/progress_limit.h"
 #include "sim/gpu/progress_solve.h"
 #include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
-#include "sim/rates/block_turns.h"
-#include "sim/rates/demand.h"
+#include "sim/warp/kernel_model.h"
 #include "sim/workload/block_cost.h"
 
 /* Its demands, worked out once for each launch. */
@@ -117,6 +117,82 @@ void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int m
     gt_block_progress_copies_changed(m, gpu);
 }
 
+/* Blocks of one grid on one SM that are not in step: the oldest go first.
+ *
+ * A scheduler prefers the warps that came first, so that where an SM's issue slots, or a pipe, hold a kernel back, its
+ * oldest blocks run at full pace and the youngest wait: of 4 blocks of 512 threads of integer chains the first ended
+ * after 0.25 of the launch, of 8 of 256 threads of sines after 0.32, where all together wait for memory after 0.9 and
+ * more (H200, November 2026).  So places get free, and late kernels in, long before the launch ends.  The warp tier
+ * has such a scheduler and says how many blocks an SM works at at a time (gt_warp_result.at_once): all get their
+ * group's time in equal parts of one such block, in the order of their age, until it is used up. */
+
+/* Blocks that end within this part of the launch are in step: those that wait for memory do, though one or the other
+ * is served first. */
+#define IN_STEP 0.15
+
+double gt_blocks_at_once(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    uint64_t rows = (grid->blocks + m->device->sms - 1) / m->device->sms, held = grid->occupancy.blocks_per_sm;
+    double together = (double)(rows < held ? rows : held), at_once = grid->launch->result.at_once;
+
+    return at_once > 0 && at_once < (1 - IN_STEP) * together ? fmax(1, at_once) : 0;
+}
+
+/* The rate of a group of a grid that has the GPU for itself: the whole grid lasts what it lasts. */
+static double rate_alone(const struct gt_machine *m, const struct gt_resident_group *group)
+{
+    const struct gt_grid *grid = &m->grids[group->grid];
+    double rows = ceil((double)grid->blocks / m->device->sms);
+
+    return rows / grid->occupancy.waves * fmin(1, group->most / grid->at_once) / group->blocks;
+}
+
+/* How many times as fast as in step the group's block goes that has `older` blocks before it. */
+static double pace(const struct gt_machine *m, const struct gt_resident_group *group, uint32_t older)
+{
+    double blocks = group->blocks, at_once = fmin(m->grids[group->grid].at_once, blocks);
+
+    return blocks / at_once * fmax(0, fmin(1, at_once - older));
+}
+
+/* Its blocks would each have progressed by `passed_ps` in step: who has done how much of it. */
+static void settle_turns(struct gt_machine *m, const struct gt_resident_group *group, double passed_ps)
+{
+    uint32_t older = 0;
+
+    for (gt_batch_index at = group->head; at != GT_NONE; at = m->batches[at].next)
+        m->batches[at].done_ps += passed_ps * pace(m, group, older++);
+}
+
+/* How much all would progress in step until a batch ends that has `older` before it. */
+static double left_ps(const struct gt_machine *m, const struct gt_resident_group *group, gt_batch_index batch,
+                      uint32_t older)
+{
+    const struct gt_batch *b = &m->batches[batch];
+    double goes = pace(m, group, older);
+
+    return goes > 0 ? fmax(0, b->ends_at_ps - b->done_ps) / goes : INFINITY;
+}
+
+/* The next of its batches to end; *progress_ps: by how much all would progress in step until then. */
+static gt_batch_index next_by_turns(const struct gt_machine *m, const struct gt_resident_group *group,
+                                    double *progress_ps)
+{
+    gt_batch_index next = group->head;
+    uint32_t older = 0;
+
+    *progress_ps = INFINITY;
+    for (gt_batch_index at = group->head; at != GT_NONE; at = m->batches[at].next) {
+        double at_ps = left_ps(m, group, at, older++);
+
+        if (at_ps < *progress_ps) {
+            *progress_ps = at_ps;
+            next = at;
+        }
+    }
+    return next;
+}
+
 static bool takes_turns(const struct gt_machine *m, const struct gt_resident_group *group)
 {
     return m->grids[group->grid].at_once > 0;
@@ -128,7 +204,7 @@ static void settle(struct gt_machine *m, struct gt_resident_group *group)
     double passed_ps = (double)(m->engine.now_ps - group->updated_ps) * group->rate;
 
     if (takes_turns(m, group))
-        gt_block_turns_settle(m, group, passed_ps);
+        settle_turns(m, group, passed_ps);
     group->progress_ps += passed_ps;
     group->updated_ps = m->engine.now_ps;
 }
@@ -137,7 +213,7 @@ static void settle(struct gt_machine *m, struct gt_resident_group *group)
 static gt_batch_index next_end(const struct gt_machine *m, const struct gt_resident_group *group, double *left_ps)
 {
     if (takes_turns(m, group))
-        return gt_block_turns_next(m, group, left_ps);
+        return next_by_turns(m, group, left_ps);
     *left_ps = fmax(0, m->batches[group->head].ends_at_ps - group->progress_ps);
     return group->head;
 }
@@ -149,7 +225,7 @@ static void schedule_end(struct gt_machine *m, gt_group_index group)
     double left_ps;
 
     if (takes_turns(m, g) && m->grids[g->grid].demand == NULL)
-        g->rate = gt_block_turns_alone(m, g);
+        g->rate = rate_alone(m, g);
     next_end(m, g, &left_ps);
     end_ps = m->engine.now_ps + gt_whole_ps(left_ps / g->rate);
     g->stamp = ++m->group_stamps;

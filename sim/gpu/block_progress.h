@@ -1,6 +1,6 @@
 /* block_progress.h - blocks that slow each other down: how fast each runs beside what else is resident.
  *
- * Of grids with demands (demand.h).  The blocks of one grid on one SM are a group: they progress at one rate.
+ * Of grids with demands (progress_limit.h).  The blocks of one grid on one SM are a group: they progress at one rate.
  * Their work differs by scheduling.block_spread_pct, so that waves get out of step, where there are kernels
  * in several streams: elsewhere nobody would notice.  A grid that has had the GPU for itself since its first
  * block runs at rate 1: that is what its demands were taken from.  Once another grid's blocks, or a copy,
@@ -37,5 +37,8 @@ void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int m
 /* Events: the first batch of a group ends; rates are worked out anew, once all that happens at a time has. */
 int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stamp, struct gt_error *error);
 int gt_block_progress_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);
+
+/* How many blocks of a grid with a program an SM works at; 0: as many as it has, all in step. */
+double gt_blocks_at_once(const struct gt_machine *m, const struct gt_grid *grid);
 
 #endif

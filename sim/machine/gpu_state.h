@@ -8,7 +8,7 @@
 #include "sim/devices/occupancy.h"
 #include "sim/machine/stream_state.h"
 
-struct gt_demand;       /* sim/rates/demand.h */
+struct gt_demand;       /* sim/gpu/progress_limit.h */
 struct gt_cluster_room; /* sim/gpu/clusters.c */
 struct gt_kernel_model_launch;
 struct gt_tasks; /* sim/tasks/tasks.h */
@@ -115,7 +115,7 @@ struct gt_engine_state {      /* a copy engine */
     struct {
         gt_command_index head, tail;
         uint32_t next;
-    } queues[GT_DEVICE_MAX_COPY_QUEUES + 1]; /* that wait; the last one is of copies in line (link_line.h) */
+    } queues[GT_DEVICE_MAX_COPY_QUEUES + 1]; /* that wait; the last one is of copies in line (links.h) */
     uint32_t first, last;                    /* queues that hold any, in the order of their turns; GT_NONE */
     uint32_t queue;                          /* served last */
     gt_op_index last_op;                     /* run last */

@@ -38,7 +38,6 @@ enum gt_handler_number {
     GT_HANDLE_RESIDENT_GROUP,    /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS,    /* GPU: blocks have come or gone that share something */
     GT_HANDLE_TASKS,             /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
-    GT_HANDLE_CHILD_END,         /* child launch: by the stamp (sim/stream/child_ends.h) */
     GT_HANDLE_CHILD,             /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
@@ -55,9 +54,9 @@ struct gt_op_rule {
 };
 
 struct gt_collectives;        /* sim/gpu/collective_kernel.h */
-struct gt_child_state;        /* sim/stream/child_launch.h */
-struct gt_device_syncs;       /* sim/stream/device_sync.h */
-struct gt_demand;             /* sim/rates/demand.h */
+struct gt_child_state;        /* sim/stream/child_state.h */
+struct gt_device_syncs;       /* sim/stream/waiting.c */
+struct gt_demand;             /* sim/gpu/progress_limit.h */
 struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
 struct gt_placement_policy;   /* sim/gpu/placement.h */

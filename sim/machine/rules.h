@@ -27,7 +27,7 @@
     RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/batches.c", "a freed place takes a while to be filled again") \
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
-    RULE(BLOCK_TURNS, "block-turns", NULL, "rates/block_turns.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
+    RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_progress.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
     RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \
     RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/meeting.c", "a barrier over a grid opens when all its blocks have come") \
     RULE(COLLECTIVE, "collective", NULL, "gpu/collective_kernel.c", "a rank's part of a collective holds its SMs until the last rank has come and the data has moved") \
@@ -47,17 +47,17 @@
     RULE(INLINE, "inline", "copy.inline_bytes=0", "stream/api_call.c", "a small pageable copy in goes with the commands, without a buffer") \
     RULE(WITH_COMMANDS, "with-commands", "copy.inline_pinned_bytes=0 copy.inline_bytes=0", "gpu/copy_engine.c", "small copies in need no copy engine") \
     RULE(LINK_SHARE, "link-share", "link.duplex_gbps=1000000 link.gpu_gbps=1000000", "gpu/link_share.c", "copies, collectives and kernels that work in another GPU's memory share what lies between GPUs") \
-    RULE(LINK_READS, "link-reads", "latency.link_read_us=0", "links/reads.c", "commands reach the GPU later while a copy in holds the link") \
+    RULE(LINK_READS, "link-reads", "latency.link_read_us=0", "stream/links.c", "commands reach the GPU later while a copy in holds the link") \
     RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams and groups of graphs' nodes that share a connection wait for each other") \
     RULE(LAUNCH_QUEUE, "launch-queue", "scheduling.launch_queue_depth=16777216", "stream/host_thread.c", "too many launches in flight block the host") \
     RULE(STREAM_GAP, "stream-gap", "latency.stream_gap_us=0", "stream/stream.c", "an operation starts a gap after the one before it in its stream") \
     RULE(EVENT_GAP, "event-gap", "latency.event_gap_us=0", "stream/stream.c", "an operation starts a gap after the event that it waits for") \
     RULE(ENGINE_GAP, "engine-gap", "latency.engine_gap_us=1.776 latency.engine_event_gap_us=1.84", "stream/stream.c", "gaps are longer where a stream goes from one engine to another") \
-    RULE(LINK_EVENT_GAP, "link-event-gap", "link.event_gap_us=1.84 link.copy_event_gap_us=1.84 link.engine_event_gap_us=6.239", "links/gaps.c", "an operation starts later after an event of another GPU") \
-    RULE(LINK_WAIT, "link-wait", "link.wait_us=0", "links/gaps.c", "passing a wait for another GPU's event takes a while") \
-    RULE(LINK_PULL, "link-pull", "link.pull_us=0", "links/gaps.c", "a copy from another GPU is asked of that GPU's engine") \
+    RULE(LINK_EVENT_GAP, "link-event-gap", "link.event_gap_us=1.84 link.copy_event_gap_us=1.84 link.engine_event_gap_us=6.239", "stream/stream.c", "an operation starts later after an event of another GPU") \
+    RULE(LINK_WAIT, "link-wait", "link.wait_us=0", "stream/stream.c", "passing a wait for another GPU's event takes a while") \
+    RULE(LINK_PULL, "link-pull", "link.pull_us=0", "stream/stream.c", "a copy from another GPU is asked of that GPU's engine") \
     RULE(LINK_GAP, "link-gap", "link.gap_us=1.322", "stream/stream.c", "copies between GPUs follow each other after a gap of their own") \
-    RULE(LINK_LINE, "link-line", "link.in_line=0", "stream/link_line.c", "copies from another GPU are done in the order in which they were asked for") \
+    RULE(LINK_LINE, "link-line", "link.in_line=0", "stream/links.c", "copies from another GPU are done in the order in which they were asked for") \
     RULE(LINK_BUSY, "link-busy", "link.busy_us=0", "gpu/link_share.c", "a copy to a GPU that is sending takes longer") \
     RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
     RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \
@@ -66,14 +66,14 @@
     RULE(GRAPH_WAIT, "graph-wait", "latency.graph_wait_us=0", "stream/graph.c", "a node that comes after other groups of nodes starts later than one that comes after its own") \
     RULE(GRAPH_NEXT, "graph-next", "latency.graph_next_us=0", "stream/graph.c", "nodes that one operation's end lets go start one after the other") \
     RULE(GRAPH_TURN, "graph-turn", "latency.graph_turn_us=0", "stream/graph.c", "such a node gets in line for SMs only when what stands there has been handed out") \
-    RULE(GRAPH_EXECUTABLE, "graph-executable", NULL, "stream/graph_executable.c", "a launch of an executable graph waits for its launch before, whatever streams they are in") \
+    RULE(GRAPH_EXECUTABLE, "graph-executable", NULL, "stream/stream_order.c", "a launch of an executable graph waits for its launch before, whatever streams they are in") \
     RULE(HOST_FUNCTION, "host-function", "latency.host_function_us=0", "stream/operation.c", "a host function starts when the driver's thread has woken up") \
-    RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
-    RULE(CODE_LOAD, "code-load", NULL, "stream/code_load.c", "what is asked for behind a launch that loads its code waits for all that was asked for before") \
-    RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
+    RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/stream_order.c", "the legacy default stream and blocking streams wait for each other") \
+    RULE(CODE_LOAD, "code-load", NULL, "stream/stream_order.c", "what is asked for behind a launch that loads its code waits for all that was asked for before") \
+    RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_times.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
-    RULE(LOCK, "lock", NULL, "stream/thread_lock.c", "threads that share a lock call one after the other") \
-    RULE(POLL, "poll", NULL, "stream/poll.c", "a thread that polls sees the end of what it asks for at its next query") \
+    RULE(LOCK, "lock", NULL, "stream/host_thread.c", "threads that share a lock call one after the other") \
+    RULE(POLL, "poll", NULL, "stream/api_call.c", "a thread that polls sees the end of what it asks for at its next query") \
     RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
 
 #define GT_RULE_NUMBER(number, name, off, file, says) GT_RULE_##number,

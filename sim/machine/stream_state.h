@@ -31,7 +31,7 @@ struct gt_release {
     uint32_t index;     /* by cause; GT_NONE */
 };
 
-/* What a thread may wait for all at once (sim/stream/device_sync.c): streams of a process, of its context, of a GPU, and
+/* What a thread may wait for all at once (sim/stream/waiting.c): streams of a process, of its context, of a GPU, and
  * those of its context that its legacy default stream waits for. */
 enum { GT_SYNC_GROUPS = 4 };
 
@@ -42,7 +42,7 @@ struct gt_stream_command {
     gt_command_index queue_next; /* in its hardware queue */
     gt_queue_index queue;        /* which that is */
     gt_command_index wait_next;  /* in an engine's, a distributor's or an admission list */
-    gt_command_index line_next;  /* in its line: link_line.h */
+    gt_command_index line_next;  /* in its line: links.h */
     gt_command_index parent;     /* NODE: the graph's command */
     uint32_t nodes_left;         /* GRAPH: nodes not ended */
     gt_stream_index
@@ -51,8 +51,7 @@ struct gt_stream_command {
     gt_command_number number;
     uint64_t behind;      /* commands of the other side of the default stream's rules asked for before it */
     uint64_t before_load; /* commands of its context that must be complete first: those before code was loaded */
-    uint64_t
-        sync_epoch[GT_SYNC_GROUPS]; /* device_sync.h: of its process, of that in its context, of that on its GPU */
+    uint64_t sync_epoch[GT_SYNC_GROUPS]; /* waiting.c: of its process, of that in its context, of that on its GPU */
     gt_time_ps submit_ps, visible_ps, start_ps;
     gt_time_ps
         triggered_ps;      /* of a kernel: all its blocks have let the next one come by then; GT_TIME_NONE: not yet */
@@ -154,14 +153,14 @@ struct gt_thread_state {
     gt_thread_index lock_next; /* behind it in the lock's line */
 };
 
-/* Copies from one GPU to another that go one after the other (sim/stream/link_line.h). */
+/* Copies from one GPU to another that go one after the other (sim/stream/links.h). */
 struct gt_link_line_state {
     gt_command_index head, tail; /* head GT_NONE: none */
     gt_time_ps free_ps;          /* the head may start from then on */
     bool handing_on;             /* or get into its engine's queue, right now */
 };
 
-/* A lock that threads share (sim/stream/thread_lock.h). */
+/* A lock that threads share (sim/stream/host_thread.h). */
 struct gt_lock_state {
     bool taken;
     gt_thread_index head, tail; /* that wait for it; head GT_NONE: nobody */

@@ -4,11 +4,9 @@
 #include "sim/machine/free_lists.h"
 #include "sim/machine/staging.h"
 #include "sim/stream/call_times.h"
-#include "sim/stream/device_sync.h"
-#include "sim/stream/graph_executable.h"
-#include "sim/stream/graph_groups.h"
-#include "sim/stream/poll.h"
-#include "sim/stream/submit.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/links.h"
+#include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 #include "sim/workload/child_launches.h"
 #include "sim/workload/host_waits.h"
@@ -47,6 +45,33 @@ static void count_staging(struct gt_machine *m, const struct gt_op *op)
     m->fired[GT_RULE_STAGING_BUFFERS] += staged && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
+/* At the stream's tail, where the GPU sees it from `visible_ps` on, though not before the commands ahead of it.
+ * Returns its number in the stream. */
+static gt_command_number put_into_stream(struct gt_machine *m, gt_command_index command, gt_time_ps visible_ps)
+{
+    struct gt_stream_command *c = &m->commands[command];
+    struct gt_stream_state *state = &m->streams[c->stream];
+
+    c->submit_ps = m->engine.now_ps;
+    c->visible_ps = visible_ps > state->last_visible_ps ? visible_ps : state->last_visible_ps;
+    state->last_visible_ps = c->visible_ps;
+    c->number = ++state->submitted;
+    gt_stream_order_submit(m, command);
+    gt_device_sync_submit(m, command);
+    gt_link_line_push(m, command);
+    gt_hw_queue_push(m, command);
+    if (state->head == GT_NONE) {
+        state->head = state->tail = command;
+        gt_stream_wake(m, c->stream, c->visible_ps);
+    } else {
+        m->commands[state->tail].next = command;
+        state->tail = command;
+        if (m->programmatic) /* it may come before what is ahead of it is over */
+            gt_stream_wake(m, c->stream, c->visible_ps);
+    }
+    return c->number;
+}
+
 static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_index call, gt_op_index op)
 {
     const struct gt_op *o = &m->workload->ops[op];
@@ -56,7 +81,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
     count_staging(m, o);
-    m->op_numbers[op] = gt_stream_submit(m, command, gt_op_visible_ps(m, call, o, waits));
+    m->op_numbers[op] = put_into_stream(m, command, gt_op_visible_ps(m, call, o, waits));
     if (o->kind == GT_OP_COPY && !waits)
         take_buffers(m, thread, o, m->op_numbers[op]);
     if (!waits && gt_call_waits_for_start(m, call, o)) {
@@ -94,8 +119,7 @@ static void submit_graph(struct gt_machine *m, gt_thread_index thread, gt_call_i
     }
     stream = c->stream != GT_NONE ? c->stream : m->workload->ops[c->first_op].stream;
     command = gt_stream_command_new(m, GT_COMMAND_GRAPH, call, stream);
-    position = gt_stream_submit(m, command, first_ps);
-    gt_graph_executable_submit(m, command);
+    position = put_into_stream(m, command, first_ps);
     gt_graph_submitted(m, command);
     for (uint32_t i = c->first_op; i < c->first_op + c->ops; i++)
         m->op_numbers[i] = position;
@@ -115,7 +139,7 @@ static void record_event(struct gt_machine *m, gt_thread_index thread, gt_call_i
     m->events[c->event].stream = c->stream;
     m->events[c->event].completed.index = GT_NONE;
     m->events[c->event].number =
-        gt_stream_submit(m, command, gt_call_visible_ps(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
+        put_into_stream(m, command, gt_call_visible_ps(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* The wait captures the event's last record at this call; without one it is a no-op. */
@@ -130,7 +154,7 @@ static void wait_event(struct gt_machine *m, gt_thread_index thread, gt_call_ind
     command = gt_stream_command_new(m, GT_COMMAND_WAIT, call, c->stream);
     m->commands[command].target_stream = m->events[c->event].stream;
     m->commands[command].target_number = m->events[c->event].number;
-    gt_stream_submit(m, command, gt_call_visible_ps(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
+    put_into_stream(m, command, gt_call_visible_ps(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* A synchronisation whose target the trace does not name waits for the operation that its measured
@@ -167,6 +191,62 @@ static void synchronise(struct gt_machine *m, gt_thread_index thread, gt_call_in
     }
 }
 
+/* A poll: the thread works piece by piece beside the GPU, and asks in between whether an event or a stream is done.
+ *
+ * It asks (host.poll_query_us), and as long as the answer is no does a piece and asks again, its most pieces at most.
+ * The answer is yes from latency.poll_seen_us after the end of what is asked for, which is the event's last record, or
+ * all of the stream, as the poll begins. */
+
+static const struct gt_call *call_of(const struct gt_machine *m, gt_thread_index thread)
+{
+    const struct gt_thread_state *state = &m->threads[thread];
+
+    return &m->workload->calls[state->calls[state->next]];
+}
+
+static gt_time_ps query_ps(const struct gt_machine *m, gt_thread_index thread)
+{
+    return m->threads[thread].cost_ps;
+}
+
+gt_time_ps gt_poll_end_ps(const struct gt_machine *m, gt_thread_index thread, uint64_t pieces)
+{
+    const struct gt_call *call = call_of(m, thread);
+    gt_time_ps end_ps = m->threads[thread].acted_ps + query_ps(m, thread);
+
+    if (pieces > GT_TIME_LIMIT_PS / (query_ps(m, thread) + call->piece_ps + 1))
+        return GT_TIME_LIMIT_PS + 1; /* refused as too late */
+    return end_ps + pieces * (query_ps(m, thread) + call->piece_ps);
+}
+
+uint64_t gt_poll_pieces(const struct gt_machine *m, gt_thread_index thread, gt_time_ps over_ps)
+{
+    gt_time_ps seen_ps = over_ps + m->device->poll_seen_ps, first_ps = gt_poll_end_ps(m, thread, 0);
+    gt_time_ps round_ps = query_ps(m, thread) + call_of(m, thread)->piece_ps;
+
+    if (seen_ps <= first_ps || round_ps == 0)
+        return 0;
+    return (seen_ps - first_ps + round_ps - 1) / round_ps;
+}
+
+/* The thread asks for the first time.  It is pending then, unless the answer is yes. */
+static void poll_begin(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+    struct gt_thread_state *state = &m->threads[thread];
+
+    state->polled = c->event != GT_NONE ? m->events[c->event].stream : c->stream;
+    state->polled_number = c->event != GT_NONE ? m->events[c->event].number : m->streams[c->stream].submitted;
+    if (state->polled_number == 0 || m->streams[state->polled].completed >= state->polled_number)
+        return;
+    state->pending++;
+    m->fired[GT_RULE_POLL]++;
+    gt_stream_add_waiter(m, state->polled, state->polled_number, thread, GT_WAITER_POLL);
+    if (c->most_pieces > 0)
+        gt_engine_schedule(&m->engine, gt_poll_end_ps(m, thread, c->most_pieces), GT_PHASE_HOST, GT_HANDLE_POLL,
+                           thread, state->next);
+}
+
 static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
     (void)m;
@@ -193,7 +273,7 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, synchronise },
     [GT_CALL_ALLOC] = { COST(other_call_ps), false, nothing },
     [GT_CALL_FREE] = { COST(other_call_ps), false, synchronise },
-    [GT_CALL_POLL] = { COST(poll_query_ps), false, gt_poll_begin },
+    [GT_CALL_POLL] = { COST(poll_query_ps), false, poll_begin },
     [GT_CALL_RECORD_STREAM] = { COST(other_call_ps), false, nothing },
     [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
 };

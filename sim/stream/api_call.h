@@ -12,4 +12,9 @@ struct gt_api_row {
 };
 extern const struct gt_api_row gt_api[GT_CALL_KINDS];
 
+/* What the thread's poll asks for is over since `over_ps`: how many pieces the thread has done when it is told. */
+uint64_t gt_poll_pieces(const struct gt_machine *m, gt_thread_index thread, gt_time_ps over_ps);
+/* When the query after so many pieces has its answer. */
+gt_time_ps gt_poll_end_ps(const struct gt_machine *m, gt_thread_index thread, uint64_t pieces);
+
 #endif

@@ -1,10 +1,11 @@
 #include "sim/stream/call_times.h"
 
-#include "sim/links/calls.h"
+#include "sim/devices/links.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/staging.h"
 #include "sim/stream/api_call.h"
 #include "sim/stream/host_noise.h"
+#include "sim/workload/collective.h"
 #include "sim/workload/host_waits.h"
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
@@ -24,6 +25,40 @@ static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *c
     return pageable_op(m, call, GT_H2D) == NULL ? 0 : gt_staging_all_ps(m, call->first_op);
 }
 
+/* Does it go by way of the host's memory? */
+static bool by_way_of_host(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op)
+{
+    gt_gpu_index from, to;
+    struct gt_link link;
+
+    return gt_link_of_copy(w, device, op, &link, &from, &to) && link.kind == GT_LINK_HOST;
+}
+
+/* What a call costs that copies `op` between GPUs, beside what it costs that it is taken from the other one.  By way of
+ * the host's memory the driver asks for it piece by piece, of which the GPU begins with the first meanwhile: `*rest_ps`
+ * of the cost comes after that. */
+static gt_time_ps link_call_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                               gt_time_ps *rest_ps)
+{
+    uint64_t piece_bytes = device->link_host_piece_bytes, first_bytes = GT_LINK_FIRST_PIECES * piece_bytes;
+
+    *rest_ps = 0;
+    if (!by_way_of_host(w, device, op))
+        return device->link_call_ps;
+    /* Seen on H200s: the same from 4 bytes to 1 MiB, and as much more for each further piece. */
+    if (piece_bytes > 0 && op->bytes > first_bytes)
+        *rest_ps = gt_whole_ps(((double)(op->bytes - first_bytes) / (double)piece_bytes) *
+                               (double)device->link_host_piece_call_ps);
+    return device->link_call_ps + device->link_host_call_ps + *rest_ps;
+}
+
+/* What it costs more because it is taken from the other GPU. */
+static gt_time_ps link_pull_call_ps(const struct gt_workload *w, const struct gt_device *device,
+                                    const struct gt_op *op)
+{
+    return op->from_peer && !by_way_of_host(w, device, op) ? device->link_pull_call_ps : 0;
+}
+
 gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_call *call)
 {
     gt_time_ps rest_ps;
@@ -33,7 +68,7 @@ gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *d
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_D2D)
         return device->copy_within_call_ps;
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_P2P)
-        return gt_link_call_ps(w, device, &w->ops[call->first_op], &rest_ps);
+        return link_call_ps(w, device, &w->ops[call->first_op], &rest_ps);
     if (call->kind == GT_CALL_LAUNCH && call->ops > 0 &&
         w->kernels[w->ops[call->first_op].kernel].collective.kind != GT_COLLECTIVE_NONE)
         return device->launch_call_ps + device->collective.call_ps;
@@ -231,8 +266,7 @@ static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op
     return gt_staging_first_ps(m, (gt_op_index)(op - m->workload->ops));
 }
 
-/* A cooperative launch takes longer to start, unless its time was measured. */
-static gt_time_ps cooperative_ps(const struct gt_machine *m, const struct gt_op *op)
+gt_time_ps gt_cooperative_ps(const struct gt_machine *m, const struct gt_op *op)
 {
     return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].cooperative ? m->device->cooperative_ps : 0;
 }
@@ -244,7 +278,7 @@ static gt_time_ps rest_ps(const struct gt_machine *m, gt_call_index call, const 
 
     if (op->direction != GT_P2P || op->kind != GT_OP_COPY)
         return 0;
-    all_ps = gt_link_call_ps(m->workload, m->device, op, &rest_ps);
+    all_ps = link_call_ps(m->workload, m->device, op, &rest_ps);
     return rest_ps == 0 ? 0 : gt_whole_ps((double)gt_call_cost_ps(m, call) * (double)rest_ps / (double)all_ps);
 }
 
@@ -266,5 +300,71 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return gt_call_visible_ps(
-        m, call, m->replay.latency_ps[op->kind] + (int64_t)cooperative_ps(m, op) - (int64_t)rest_ps(m, call, op));
+        m, call, m->replay.latency_ps[op->kind] + (int64_t)gt_cooperative_ps(m, op) - (int64_t)rest_ps(m, call, op));
+}
+
+#define EXTRA(field) offsetof(struct gt_device, field)
+#define NO_EXTRA     SIZE_MAX
+
+/* Where a device has the extra costs of a kind of call. */
+static size_t extra_of(enum gt_call_kind kind)
+{
+    switch (kind) {
+    case GT_CALL_LAUNCH: return EXTRA(launch_extra);
+    case GT_CALL_COPY: return EXTRA(copy_extra);
+    case GT_CALL_MEMSET: return EXTRA(memset_extra);
+    case GT_CALL_HOST_FUNCTION: return EXTRA(host_function_extra);
+    case GT_CALL_EVENT_RECORD:
+    case GT_CALL_EVENT_WAIT: return EXTRA(event_extra);
+    default: return NO_EXTRA;
+    }
+}
+
+enum { COPY_WITHIN = GT_CALL_KINDS, COLLECTIVE, CALL_BITS };
+_Static_assert(CALL_BITS <= 32, "a bit for each kind, and two");
+
+/* Copies within the device go another way through the driver than those over the link, collectives through NCCL. */
+static uint32_t bit_of(const struct gt_machine *m, const struct gt_call *call)
+{
+    if (call->ops > 0 && call->kind == GT_CALL_COPY && m->workload->ops[call->first_op].direction == GT_D2D)
+        return COPY_WITHIN;
+    if (call->ops > 0 && call->kind == GT_CALL_LAUNCH && gt_collective_kernel(m->workload, call->first_op) != NULL)
+        return COLLECTIVE;
+    return call->kind;
+}
+
+/* A wait for another GPU's event; a copy taken from another GPU. */
+static gt_time_ps afar_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_COPY && call->ops > 0)
+        return link_pull_call_ps(m->workload, m->device, &m->workload->ops[call->first_op]);
+    if (call->kind != GT_CALL_EVENT_WAIT || call->event == GT_NONE || m->events[call->event].number == 0 ||
+        m->streams[m->events[call->event].stream].gpu == m->streams[call->stream].gpu)
+        return 0;
+    return m->device->link_wait_call_ps;
+}
+
+gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_call_index index)
+{
+    struct gt_thread_state *state = &m->threads[thread];
+    const struct gt_call *call = &m->workload->calls[index];
+    uint8_t before = state->kind_before;
+    uint32_t bit = bit_of(m, call);
+    bool cold = !(state->kinds_called & UINT32_C(1) << bit), first;
+    size_t place = extra_of(call->kind);
+    const struct gt_call_extra *extra;
+    gt_time_ps cold_ps;
+
+    state->kinds_called |= UINT32_C(1) << bit;
+    state->kind_before = call->kind;
+    if (call->stream == GT_NONE)
+        return 0;
+    first = !m->streams[call->stream].called;
+    m->streams[call->stream].called = true;
+    if (place == NO_EXTRA)
+        return 0;
+    extra = (const struct gt_call_extra *)((const char *)m->device + place);
+    cold_ps = bit == COLLECTIVE ? m->device->collective.cold_ps : extra->cold_ps;
+    return afar_ps(m, call) + (cold ? cold_ps : 0) + (first ? extra->first_ps : 0) +
+           (state->next > 0 && before != call->kind ? extra->after_ps : 0);
 }

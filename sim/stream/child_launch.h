@@ -9,6 +9,9 @@
 
 #include "sim/machine/machine.h"
 
+/* Do blocks of the operation launch kernels, in this workload? */
+bool gt_child_launches_of(const struct gt_machine *m, gt_op_index op);
+
 /* Block `block` of such a grid starts at `start_ps` and works for `work_ps` by itself: its launches are made as its time
  * passes.  Returns by how much they prolong it. */
 gt_time_ps gt_child_block_starts(struct gt_machine *m, gt_op_index op, uint64_t block, gt_time_ps start_ps,
@@ -16,7 +19,14 @@ gt_time_ps gt_child_block_starts(struct gt_machine *m, gt_op_index op, uint64_t 
 /* The same of a grid played as a bar: of all its blocks at once, the longest time. */
 gt_time_ps gt_child_bar_starts(struct gt_machine *m, gt_op_index op, gt_time_ps work_ps);
 
-/* Event: by its stamp, a block has made a launch, or a child may go. */
+/* The operation's own grid has ended.  True: it is not complete, for children of it are not; gt_op_complete() follows
+ * when they are. */
+bool gt_child_parent_ended(struct gt_machine *m, gt_command_index command);
+
+/* A child is complete, with all children of its own: what waited for it goes on. */
+void gt_child_complete(struct gt_machine *m, gt_op_index op);
+
+/* Event: by its stamp, something is due of a launch, of its end, or of the end of its grid. */
 int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_error *error);
 
 #endif

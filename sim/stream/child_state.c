@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "sim/machine/free_lists.h"
-
 const struct gt_child_launch *gt_child_row(const struct gt_machine *m, uint32_t row)
 {
     return &m->workload->child_launches[row];
@@ -114,34 +112,4 @@ void gt_child_launches_free(struct gt_machine *m)
     free(m->children->passes);
     free(m->children->calls);
     free(m->children);
-}
-
-gt_gpu_index gt_child_gpu(const struct gt_machine *m, uint32_t row)
-{
-    return m->streams[m->workload->ops[gt_child_row(m, row)->op].stream].gpu;
-}
-
-/* It may start at `due_ps`, where nothing else holds it. */
-void gt_child_let_go(struct gt_machine *m, uint32_t row, enum gt_wait reason, gt_time_ps due_ps, gt_op_index cause)
-{
-    gt_command_index command = m->children->children[row].command;
-
-    if (cause != GT_NONE)
-        gt_stream_command_hold(m, command, reason, due_ps, GT_CAUSE_OP, cause);
-    if (m->commands[command].visible_ps > due_ps)
-        due_ps = m->commands[command].visible_ps;
-    gt_engine_schedule(&m->engine, due_ps, GT_PHASE_WAKE, GT_HANDLE_CHILD, row, GT_CHILD_MAY_GO);
-}
-
-/* The next one of a device stream, where none is under way in it; `cause` has let it go. */
-void gt_child_run_lane(struct gt_machine *m, uint32_t index, enum gt_wait reason, gt_time_ps due_ps,
-                       gt_op_index cause)
-{
-    struct gt_child_lane *lane = &m->children->lanes[index];
-
-    if (lane->running != GT_NONE || lane->head == GT_NONE)
-        return;
-    lane->running = lane->head;
-    lane->head = m->children->children[lane->running].next;
-    gt_child_let_go(m, lane->running, reason, due_ps, cause);
 }

@@ -66,26 +66,11 @@ struct gt_child_state {
 void gt_child_launches_build(struct gt_machine *m);
 void gt_child_launches_free(struct gt_machine *m);
 
-/* Do blocks of the operation launch kernels, in this workload? */
-bool gt_child_launches_of(const struct gt_machine *m, gt_op_index op);
-
-/* The launch of a row, the rule that it follows, the GPU that it is on. */
+/* The launch of a row, and the rule that it follows. */
 const struct gt_child_launch *gt_child_row(const struct gt_machine *m, uint32_t row);
 const struct gt_launch_rule *gt_child_rule(const struct gt_machine *m, uint32_t row);
-gt_gpu_index gt_child_gpu(const struct gt_machine *m, uint32_t row);
 
 /* The operation as one whose blocks launch; NULL: they launch nothing. */
 struct gt_child_parent *gt_child_parent_of(const struct gt_machine *m, gt_op_index op);
-
-/* The stamp of the event that lets a child go (gt_child_handler()). */
-enum { GT_CHILD_MAY_GO };
-
-/* The child may start at `due_ps`, where nothing else holds it; `cause`, where it is an operation, has held it by `reason`
- * until then. */
-void gt_child_let_go(struct gt_machine *m, uint32_t row, enum gt_wait reason, gt_time_ps due_ps, gt_op_index cause);
-
-/* The same of the next one of a device stream, where none is under way in it. */
-void gt_child_run_lane(struct gt_machine *m, uint32_t lane, enum gt_wait reason, gt_time_ps due_ps,
-                       gt_op_index cause);
 
 #endif

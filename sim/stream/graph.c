@@ -6,7 +6,6 @@
 
 #include "sim/machine/free_lists.h"
 #include "sim/machine/priority.h"
-#include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/stream.h"

@@ -2,15 +2,120 @@
  * waits for is simulated. */
 #include "sim/stream/host_thread.h"
 
+#include <stdlib.h>
+
+#include "sim/base/sort.h"
 #include "sim/machine/failure.h"
 #include "sim/stream/api_call.h"
-#include "sim/stream/call_extra.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/launch_order.h"
-#include "sim/stream/poll.h"
-#include "sim/stream/thread_lock.h"
 #include "sim/stream/waiting.h"
+
+/* Locks that threads of a process share and hold while they call: an interpreter's (Python's GIL).
+ *
+ * Who finds it taken stands in line, first come, first served; a thread that has called stands at the end again, however
+ * soon its next call comes.  From its release to the next one's call host.lock_us pass.  A call begins when its thread
+ * has the lock; which calls need it gt_call_needs_lock() says. */
+
+/* One thread with a lock, while they are numbered. */
+struct holder {
+    uint64_t process;
+    uint32_t name;
+    gt_thread_index thread;
+};
+
+static int by_lock(const void *left, const void *right)
+{
+    const struct holder *a = left, *b = right;
+
+    GT_ORDER(a->name, b->name);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->thread, b->thread);
+    return 0;
+}
+
+void gt_thread_locks_build(struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+    struct holder *holders = gt_calloc(w->thread_count + 1ull, sizeof *holders);
+    uint32_t count = 0, locks = 0;
+
+    for (uint32_t i = 0; i < w->thread_count; i++) {
+        m->threads[i].lock = GT_NONE;
+        if (w->threads[i].lock != GT_NONE)
+            holders[count++] = (struct holder){ w->threads[i].process, w->threads[i].lock, i };
+    }
+    qsort(holders, count, sizeof *holders, by_lock);
+    for (uint32_t i = 0; i < count; i++) {
+        locks += i == 0 || holders[i].name != holders[i - 1].name || holders[i].process != holders[i - 1].process;
+        m->threads[holders[i].thread].lock = locks - 1;
+    }
+    m->locks = gt_calloc(locks, sizeof *m->locks);
+    for (uint32_t i = 0; i < locks; i++)
+        m->locks[i].head = GT_NONE;
+    free(holders);
+}
+
+void gt_thread_locks_free(struct gt_machine *m)
+{
+    free(m->locks);
+}
+
+/* The thread's next call may begin: true. False: it is handed the lock later, by a GT_HANDLE_THREAD event whose stamp
+ * is HAS_LOCK. */
+enum { HAS_LOCK = 1 };
+static bool take_lock(struct gt_machine *m, gt_thread_index thread)
+{
+    struct gt_thread_state *state = &m->threads[thread];
+    struct gt_lock_state *lock;
+
+    if (state->lock == GT_NONE || !gt_call_needs_lock(m->workload, state->calls[state->next]))
+        return true;
+    lock = &m->locks[state->lock];
+    state->has_lock = true;
+    if (!lock->taken) {
+        lock->taken = true;
+        return true;
+    }
+    m->fired[GT_RULE_LOCK]++;
+    state->lock_next = GT_NONE;
+    if (lock->head == GT_NONE)
+        lock->head = thread;
+    else
+        m->threads[lock->tail].lock_next = thread;
+    lock->tail = thread;
+    return false;
+}
+
+/* Its call ends at that time, now or later; to be said before its next call is scheduled. */
+static void give_lock(struct gt_machine *m, gt_thread_index thread, gt_time_ps end_ps)
+{
+    struct gt_thread_state *state = &m->threads[thread];
+
+    if (!state->has_lock)
+        return;
+    state->has_lock = false;
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_HOST, GT_HANDLE_LOCK, state->lock, 0);
+}
+
+int gt_thread_lock_handler(void *machine, uint32_t index, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_lock_state *lock = &m->locks[index];
+    gt_thread_index next = lock->head;
+
+    (void)stamp;
+    (void)error;
+    if (next == GT_NONE) {
+        lock->taken = false;
+        return 0;
+    }
+    lock->head = m->threads[next].lock_next;
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->lock_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, next,
+                       HAS_LOCK);
+    return 0;
+}
 
 /* The thread's own work between two recorded calls, and what the second waits for its turn at the driver. */
 static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *state, uint32_t next)
@@ -58,7 +163,7 @@ static void finish_call(struct gt_machine *m, gt_thread_index thread, gt_time_ps
         m->end_ps = end_ps;
     if (m->probe->call != NULL && m->probe->call(m->probe->user, &record, m->error) != 0)
         m->failed = true;
-    gt_thread_lock_give(m, thread, end_ps);
+    give_lock(m, thread, end_ps);
     state->next++;
     if (state->next == state->call_count) {
         state->done = true;
@@ -137,7 +242,7 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     gt_stream_index stream = submits_to(m, &m->workload->calls[state->calls[state->next]]);
 
     (void)error;
-    if (stamp != GT_THREAD_HAS_LOCK && !(gt_launch_order_come(m, thread) && gt_thread_lock_take(m, thread)))
+    if (stamp != HAS_LOCK && !(gt_launch_order_come(m, thread) && take_lock(m, thread)))
         return 0;
     state->start_ps = m->engine.now_ps;
     state->blocked_ps = 0;

@@ -1,4 +1,4 @@
-/* host_thread.h - host threads walk their calls. */
+/* host_thread.h - host threads walk their calls, those that share a lock one call after the other. */
 #ifndef GRIDTIDE_SIM_STREAM_HOST_THREAD_H
 #define GRIDTIDE_SIM_STREAM_HOST_THREAD_H
 
@@ -18,5 +18,12 @@ int gt_poll_handler(void *machine, gt_thread_index thread, uint64_t stamp, struc
 
 /* Event: the thread's next call begins. */
 int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, struct gt_error *error);
+
+/* The locks that threads share. */
+void gt_thread_locks_build(struct gt_machine *m);
+void gt_thread_locks_free(struct gt_machine *m);
+
+/* GT_HANDLE_LOCK: the call of the lock's holder has ended. */
+int gt_thread_lock_handler(void *machine, uint32_t lock, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -3,12 +3,11 @@
 
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
-#include "sim/stream/child_ends.h"
+#include "sim/stream/child_launch.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/programmatic.h"
-#include "sim/stream/serial.h"
 #include "sim/stream/stream.h"
 
 static uint32_t op_of(const struct gt_machine *m, gt_command_index command)
@@ -72,9 +71,82 @@ void gt_host_function_start(struct gt_machine *m, gt_command_index command)
                        GT_HANDLE_TIMED_OP, command, 0);
 }
 
+/* One operation at a time, whatever thread, stream or graph it is of (--serialize).
+ *
+ * Whoever launched an operation waits for its end anyway, but other threads, the nodes of a graph beside each
+ * other and the operations of one call would still overlap.  So the machine has one place: an operation that
+ * its stream lets go while another has the place stands in line, in the order in which streams let them go, and
+ * starts when those before it have ended, as though an edge led to it from the one before. */
+
+static gt_time_ps gap_behind_last_ps(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *last = &m->workload->ops[m->serial.last_op];
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
+
+    return last->stream == op->stream && last->call != op->call ? gt_replay_gap_ps(&m->replay, last, op)
+                                                                : gt_replay_edge_gap_ps(&m->replay, last, op);
+}
+
+/* The place is free: this command has it from the gap behind the last operation on.  Returns whether that is now. */
+static bool take_place(struct gt_machine *m, gt_command_index command)
+{
+    uint32_t last = m->serial.last_op;
+    gt_time_ps due_ps;
+
+    m->serial.running = command;
+    if (last == GT_NONE)
+        return true;
+    due_ps = m->serial.end_ps + gap_behind_last_ps(m, command);
+    if (due_ps <= m->engine.now_ps)
+        return true;
+    gt_stream_command_hold(m, command,
+                           m->workload->ops[last].stream == m->workload->ops[m->commands[command].index].stream
+                               ? GT_WAIT_STREAM
+                               : GT_WAIT_EVENT,
+                           due_ps, GT_CAUSE_OP, last);
+    gt_engine_schedule(&m->engine, due_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
+    return false;
+}
+
+/* May an operation start that its stream, or its graph, lets go? Else gt_node_handler() is told when it may. */
+static bool serial_allows(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_serial_state *serial = &m->serial;
+
+    if (serial->running == command)
+        return true; /* the gap has passed */
+    if (serial->running == GT_NONE)
+        return take_place(m, command);
+    m->commands[command].wait_next = GT_NONE;
+    if (serial->head == GT_NONE)
+        serial->head = command;
+    else
+        m->commands[serial->tail].wait_next = command;
+    serial->tail = command;
+    return false;
+}
+
+/* The operation that had the place has ended: the next one in line has it. */
+static void serial_ended(struct gt_machine *m, gt_op_index op)
+{
+    struct gt_serial_state *serial = &m->serial;
+    uint32_t next = serial->head;
+
+    serial->last_op = op;
+    serial->end_ps = m->engine.now_ps;
+    serial->running = GT_NONE;
+    if (next == GT_NONE)
+        return;
+    serial->head = m->commands[next].wait_next;
+    m->commands[next].wait_next = GT_NONE;
+    /* Not at once: whoever ends is in the middle of its own step. */
+    if (take_place(m, next))
+        gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, next, 0);
+}
+
 void gt_op_ready(struct gt_machine *m, gt_command_index command)
 {
-    if (m->options->serialize && !gt_serial_allows(m, command))
+    if (m->options->serialize && !serial_allows(m, command))
         return;
     m->op_rules[m->workload->ops[op_of(m, command)].kind].start(m, command);
 }
@@ -155,7 +227,7 @@ void gt_op_ended(struct gt_machine *m, gt_command_index command)
     if (m->engine.now_ps > m->end_ps)
         m->end_ps = m->engine.now_ps;
     if (m->options->serialize)
-        gt_serial_ended(m, c.index);
+        serial_ended(m, c.index);
     if (m->children == NULL || !gt_child_parent_ended(m, command))
         gt_op_complete(m, command);
 }

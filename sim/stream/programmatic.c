@@ -1,9 +1,8 @@
 #include "sim/stream/programmatic.h"
 
 #include "sim/machine/free_lists.h"
-#include "sim/stream/code_load.h"
-#include "sim/stream/default_stream.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/stream_order.h"
 #include "sim/stream/waiting.h"
 
 /* Workers of a task graph do not wait for the kernel before: such a kernel comes when that one is over. */
@@ -23,6 +22,13 @@ static bool launches(const struct gt_machine *m, gt_command_index command)
     return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].launch_count > 0;
 }
 
+/* Does `op`, of the same graph, come programmatically behind `before`? */
+static bool comes_behind(const struct gt_machine *m, gt_op_index before, gt_op_index op)
+{
+    return m->programmatic && m->workload->ops[op].programmatic && m->workload->ops[before].kind == GT_OP_KERNEL &&
+           m->workload->ops[op].call == m->workload->ops[before].call && m->replay.edges_in[op] == 1;
+}
+
 /* Kernels of the graph that come after this one alone. */
 static void let_nodes_come(struct gt_machine *m, gt_command_index command)
 {
@@ -34,7 +40,7 @@ static void let_nodes_come(struct gt_machine *m, gt_command_index command)
     for (uint32_t i = m->replay.edge_from[op]; i < m->replay.edge_from[op + 1]; i++) {
         gt_command_index node = m->op_commands[m->replay.edge_to[i]];
 
-        if (node == GT_NONE || !gt_programmatic_node(m, op, m->replay.edge_to[i]))
+        if (node == GT_NONE || !comes_behind(m, op, m->replay.edge_to[i]))
             continue;
         m->fired[GT_RULE_PROGRAMMATIC]++;
         m->commands[node].depends_ps = GT_TIME_NONE;
@@ -54,12 +60,6 @@ void gt_programmatic_triggered(struct gt_machine *m, gt_command_index command, g
         m->commands[command].triggered_ps = time_ps;
         gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
     }
-}
-
-bool gt_programmatic_node(const struct gt_machine *m, gt_op_index before, gt_op_index op)
-{
-    return m->programmatic && m->workload->ops[op].programmatic && m->workload->ops[before].kind == GT_OP_KERNEL &&
-           m->workload->ops[op].call == m->workload->ops[before].call && m->replay.edges_in[op] == 1;
 }
 
 void gt_programmatic_ended(struct gt_machine *m, gt_command_index command)
@@ -100,7 +100,7 @@ static bool may_come(struct gt_machine *m, gt_command_index before, gt_command_i
         gt_stream_wake(m, c->stream, due_ps);
         return false;
     }
-    return gt_hw_queue_allows(m, next) && gt_default_stream_lets(m, next) && gt_code_load_lets(m, next) &&
+    return gt_hw_queue_allows(m, next) && gt_stream_order_lets(m, next) &&
            (m->op_afters_left == NULL || m->op_afters_left[c->index] == 0);
 }
 

@@ -15,8 +15,6 @@
 
 /* All blocks of the kernel have let the next one come by `time_ps`, or will have. */
 void gt_programmatic_triggered(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps);
-/* Does `op`, of the same graph, come so behind `before`? */
-bool gt_programmatic_node(const struct gt_machine *m, gt_op_index before, gt_op_index op);
 /* The kernel is over, and is still its stream's head. */
 void gt_programmatic_ended(struct gt_machine *m, gt_command_index command);
 /* The kernel at its stream's head comes programmatically behind one that is over: when it may, into `due_ps`.  False: it

@@ -1,8 +1,10 @@
-/* waiting.h - who waits for a stream: streams and threads that go on when a command of it is complete. */
+/* waiting.h - who waits for streams: for a command of one, or, as a synchronisation of the device does, for all streams of a
+ * process, of one context or of one GPU of it. */
 #ifndef GRIDTIDE_SIM_STREAM_WAITING_H
 #define GRIDTIDE_SIM_STREAM_WAITING_H
 
 #include "sim/machine/machine.h"
+#include "sim/workload/host_waits.h"
 
 /* Look at the stream again at `time_ps`, unless it does so before that anyway (gt_stream_handler()). */
 void gt_stream_wake(struct gt_machine *m, gt_stream_index stream, gt_time_ps time_ps);
@@ -24,5 +26,19 @@ void gt_thread_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_inde
 
 /* Whatever the thread waits for of streams' commands, it does no longer. Returns how many these were. */
 uint32_t gt_thread_forget_waits(struct gt_machine *machine, gt_thread_index thread);
+
+/* Waits for several streams at once, for a machine whose streams have their contexts and processes; nothing to do where no call waits so. */
+void gt_device_syncs_build(struct gt_machine *m);
+void gt_device_syncs_free(struct gt_machine *m);
+
+/* The command goes into its stream now; it is complete now. */
+void gt_device_sync_submit(struct gt_machine *m, gt_command_index command);
+void gt_device_sync_complete(struct gt_machine *m, gt_command_index command);
+
+/* The thread waits as the call has it, for several streams (GT_HOST_WAIT_BLOCKING_STREAMS to GT_HOST_WAIT_PROCESS). */
+void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, const struct gt_call *call,
+                         enum gt_host_wait wait);
+/* The next thread whose wait is over since a command of `stream` was complete; GT_NONE: none any more. */
+gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index stream);
 
 #endif

@@ -88,7 +88,7 @@ enum gt_call_flag {
     GT_CALL_STATED = 8,
     GT_CALL_WAITS = 16,
     GT_CALL_LOADS =
-        32 /* it loads its kernel's code, for which the GPU finishes what it has (sim/stream/code_load.c) */
+        32 /* it loads its kernel's code, for which the GPU finishes what it has (sim/stream/stream_order.c) */
 };
 
 enum gt_op_kind { GT_OP_KERNEL, GT_OP_COPY, GT_OP_MEMSET, GT_OP_HOST_FUNCTION, GT_OP_KINDS };

@@ -1,7 +1,8 @@
-/* link_line.h - copies between GPUs that go one after the other: a line for each direction between two GPUs.
+/* links.h - what holds up who would use a link: copies between GPUs stand in line, and the GPU reads its commands over the
+ * host's link, which a copy in may hold.
  *
- * A copy that its stream takes from another GPU, and any copy by way of the host's memory, is done by a stream of the
- * driver's own on the other GPU.  That one does them in the order in which they were asked for, so that a copy that still waits
+ * Between two GPUs there is a line for each direction.  A copy that its stream takes from another GPU, and any copy by way of the
+ * host's memory, is done by a stream of the driver's own on the other GPU.  That one does them in the order in which they were asked for, so that a copy that still waits
  * for its own stream holds up all that were asked for after it, whatever streams these are in.  Seen on H200s (random traces of
  * two GPUs): of two such copies in different streams the later one never began before the earlier one had ended, though its
  * own stream was idle for 400 us; the other direction, and copies that are pushed, went on meanwhile (0 exceptions in 180
@@ -12,8 +13,8 @@
  * other kind pass where both are of two pieces at most (6 times in those traces; no larger one passed or was passed).
  *
  * What a copy waits for was asked for before it, so that a line never waits for itself. */
-#ifndef GRIDTIDE_SIM_STREAM_LINK_LINE_H
-#define GRIDTIDE_SIM_STREAM_LINK_LINE_H
+#ifndef GRIDTIDE_SIM_STREAM_LINKS_H
+#define GRIDTIDE_SIM_STREAM_LINKS_H
 
 #include "sim/machine/machine.h"
 
@@ -30,5 +31,13 @@ bool gt_link_line_pulls(const struct gt_machine *m, gt_command_index command);
  * returns its stream, which is to go on before gt_link_line_handed_on(); else GT_NONE. */
 gt_stream_index gt_link_line_leave(struct gt_machine *m, gt_command_index command);
 void gt_link_line_handed_on(struct gt_machine *m, gt_command_index command);
+
+/* By how much later so many reads, one after the other, are done that begin now: 0 where no copy in of pinned memory
+ * runs, and no longer than that one goes on. */
+gt_time_ps gt_link_reads_ps(const struct gt_machine *m, gt_gpu_index gpu, uint32_t reads);
+
+/* The command becomes visible to the GPU now: the same for all that its operation takes to start.  Recorded times
+ * have it already. */
+gt_time_ps gt_link_command_ps(const struct gt_machine *m, gt_command_index command);
 
 #endif

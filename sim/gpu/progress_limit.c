@@ -1,7 +1,7 @@
 /* progress_limit.c - how fast a group could go if nothing but time held it back: what the warp tier says of its
  * waves, then what others cost.
  *
- * Who competes for L2 and DRAM: demand.h.  Beside that, as seen on an H200 with pairs of kernels, November
+ * Who competes for L2 and DRAM: progress_limit.h.  Beside that, as seen on an H200 with pairs of kernels, November
  * 2026:
  *
  * Turns.  A scheduler goes on with the warp that issued last until that stalls, and finds the next one among
@@ -19,25 +19,70 @@
  * queue served at a steady pace (Pollaczek and Khinchine).  Who waits for something else most of the time hardly
  * notices; n-body with a warp a sub-partition had half of its pace beside a kernel of shared loads.
  *
- * Eviction.  What a kernel reads from L2 again and again others move out of it in between: l2_eviction.h.
- *
  * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
  * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_queueing_delay()),
  * the more if they mix reads and writes.  On one SM reads leave in one row, and take as long as those that
  * take longest: n-body and a tiled product, which read little, had a half and a fifth of their pace beside a
  * copy.  Kernels that bandwidth holds back anyway do not notice: it is the less that counts.
  */
-#include "sim/rates/progress_limit.h"
+#include "sim/gpu/progress_limit.h"
 
 #include <math.h>
 
-#include "sim/rates/demand.h"
-#include "sim/rates/l2_eviction.h"
+#include "sim/warp/kernel_model.h"
 #include "sim/warp/memory.h"
 
 bool gt_progress_by_turns(uint32_t resource)
 {
     return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
+}
+
+/* How much a launch mixes reads and writes of DRAM. */
+static double mixed(const struct gt_warp_launch *launch)
+{
+    const struct gt_memory_use *use =
+        launch->use != NULL || launch->program == NULL ? launch->use : &launch->program->use;
+    double all = use != NULL ? (double)use->dram_read_bytes + (double)use->dram_write_bytes : 0;
+
+    return all > 0 ? 2 * fmin((double)use->dram_read_bytes, (double)use->dram_write_bytes) / all : 0;
+}
+
+struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
+                              const struct gt_device *device, const struct gt_occupancy *occupancy)
+{
+    const struct gt_warp_result *result = &launch->result;
+    struct gt_demand demand = { .modelled = modelled, .launch = launch, .mixed = mixed(&launch->launch) };
+    double blocks = (double)launch->launch.blocks, full = (double)device->sms * occupancy->blocks_per_sm;
+    double waves = (double)occupancy->waves, last = blocks - (waves - 1) * full;
+    double rows = ceil(blocks / device->sms), tail = ceil(last / device->sms), alone;
+
+    alone = gt_kernel_model_wave(modelled, launch, (uint32_t)tail, last / tail);
+    if (waves > 1)
+        alone += (waves - 1) * gt_kernel_model_wave(modelled, launch, occupancy->blocks_per_sm, device->sms);
+    demand.slack = alone > 0 ? result->run_cycles / alone : 1;
+    demand.block_cycles = result->run_cycles / waves;
+    for (uint32_t r = 0; r < GT_RESOURCES; r++)
+        demand.amount[r] = result->busy[r] * waves / (r < GT_SM_RESOURCES ? rows : blocks);
+    return demand;
+}
+
+/* The fastest that blocks go, `residents` of them on one SM and `competing` SMs: a rate, above 1 where the
+ * launch alone held them back more. */
+static double demand_limit(const struct gt_demand *demand, uint32_t residents, double competing)
+{
+    double cycles = gt_kernel_model_wave(demand->modelled, demand->launch, residents, competing);
+
+    return cycles > 0 ? demand->block_cycles / (cycles * demand->slack) : 1;
+}
+
+/* Of L2 and DRAM, or of atomics' slice, what it takes most of. */
+static enum gt_resource most_of(const struct gt_demand *demand)
+{
+    enum gt_resource most = GT_SM_RESOURCES;
+
+    for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCES; r++)
+        most = demand->amount[r] > demand->amount[most] ? (enum gt_resource)r : most;
+    return most;
 }
 
 static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_resident_group *group)
@@ -90,7 +135,7 @@ static double appetite(const struct gt_machine *m, const struct gt_resident_grou
 {
     const struct gt_demand *demand = demand_of(m, group);
 
-    return demand->amount[resource] * group->blocks * gt_demand_limit(demand, group->blocks, 1) / group->sm_part;
+    return demand->amount[resource] * group->blocks * demand_limit(demand, group->blocks, 1) / group->sm_part;
 }
 
 /* The most that an SM with another group is served of a resource, in units of this group's: as much, but of DRAM as
@@ -106,7 +151,7 @@ static double most_served(const struct gt_machine *m, const struct gt_resident_g
 static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                         const struct gt_resident_group *group)
 {
-    enum gt_resource most = gt_demand_most(demand_of(m, group));
+    enum gt_resource most = most_of(demand_of(m, group));
     double wants = appetite(m, group, most), sum = 0;
 
     if (!(wants > 0))
@@ -160,17 +205,83 @@ static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_sta
     return gt_warp_queueing_delay(busy, cycles);
 }
 
+/* What a kernel that reads its bytes from L2 again and again does not find there beside others.
+ *
+ * L2 has what was touched last, as much as memory.l2_reuse_bytes: what others move through it comes in the place of
+ * what the kernel will read again.  A line is read again after some time, its own in the mean, evenly drawn: of what is
+ * gone when it is, the part is exp(-T / t), where T is the time in which the kernel's own bytes and those of others
+ * fill L2 (Che, Tung, Wang: "Hierarchical Web Caching Systems", 2002) and t how long the kernel takes to read once
+ * as many bytes as it has: its bytes are those that it reads from DRAM with cold caches.
+ *
+ * Evidence: warps on 66 SMs that walk at random through 4, 8 and 16 MiB while 66 others read at 2.1 TB/s missed in
+ * 0.19, 0.47 and 0.81 of their steps, by the times (H200, November 2026), which is a T of 6 to 10 us, or 13 to 20 MB;
+ * a ring of 16 MiB, a table of 4 MiB and a product beside a copy (traces/scenarios/pairs). */
+
+/* What a launch reads: from DRAM, each byte once, and beyond L1 in all. */
+struct reads {
+    double once_bytes, all_bytes;
+};
+
+static struct reads reads_of(const struct gt_warp_launch *launch)
+{
+    const struct gt_program *program = launch->program;
+    const struct gt_memory_use *use = launch->use != NULL || program == NULL ? launch->use : &program->use;
+    double warps = (double)launch->blocks * launch->warps_per_block, scale = 1;
+
+    if (use == NULL)
+        return (struct reads){ 0, 0 };
+    if (program != NULL)
+        scale = warps / fmax(1, (double)program->warps);
+    return (struct reads){ (double)use->dram_read_bytes * scale,
+                           (double)use->l2_read_sectors * GT_SECTOR_BYTES * scale };
+}
+
+/* How many times as long as until a byte is read again L2 takes to fill, if others move `moved_bytes` until then. */
+static double filled_after(double moved_bytes, double own_bytes, double keeps_bytes)
+{
+    enum { HALVINGS = 40, LONG = 60 };
+    double low = 0, high = LONG;
+
+    for (int i = 0; i < HALVINGS; i++) {
+        double times = (low + high) / 2;
+
+        if (moved_bytes * times + own_bytes * (1 - exp(-times)) > keeps_bytes)
+            high = times;
+        else
+            low = times;
+    }
+    return low;
+}
+
+/* The part, 0 to 1, of what a grid's warps read beyond L1 that waits for DRAM since others keep it busy for the part
+ * `others_busy`; `rate`: how fast its blocks go otherwise. */
+static double evicted_part(const struct gt_machine *m, const struct gt_grid *grid, double rate, double others_busy)
+{
+    const struct gt_device *device = m->device;
+    struct reads reads = reads_of(&grid->launch->launch);
+    double bytes_per_cycle = device->warp.dram_gbps * 1e3 / device->clock_mhz, again_cycles, moved_bytes;
+
+    if (!(others_busy > 0) || !(rate > 0) || !(reads.once_bytes > 0) || reads.all_bytes <= reads.once_bytes)
+        return 0;
+    again_cycles = grid->launch->result.run_cycles * reads.once_bytes / reads.all_bytes / rate;
+    moved_bytes = fmin(1, others_busy) * bytes_per_cycle * again_cycles;
+    return exp(-filled_after(moved_bytes, reads.once_bytes, (double)device->warp.l2_reuse_bytes)) *
+           (1 - reads.once_bytes / reads.all_bytes);
+}
+
 /* Cycles by which its reads take longer that others' bytes have driven out of L2, in the mean of all its reads. */
 static double eviction_delay(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                              const struct gt_resident_group *group)
 {
+    const struct gt_warp_costs *costs = &m->device->warp;
     double others = 0;
 
     for (uint32_t k = 0; k < kinds; k++)
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             if (m->groups[at].grid != group->grid)
                 others += takes(m, &m->groups[at], GT_RESOURCE_DRAM) * m->sm_kinds[k].sms;
-    return gt_l2_evicted_part(m, &m->grids[group->grid], group->limit, others) * gt_l2_evicted_cycles(m->device);
+    return evicted_part(m, &m->grids[group->grid], group->limit, others) *
+           fmax(0, costs->dram_latency + costs->dram_spread - costs->l2_near_latency);
 }
 
 /* The longest that reads of others on its SM are under way, in units of its own: they leave the SM in one
@@ -198,7 +309,7 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
             more = fmax(more, queueing_delay(m, gpu, kinds, group, r));
     more += eviction_delay(m, gpu, kinds, group);
     growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
-    return gt_demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
+    return demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
 }
 
 /* Of its limit, what waiting for the issue slot leaves a group whose warps come back for it so often, where
@@ -302,8 +413,8 @@ void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, ui
         part_sm(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
-            m->groups[at].limit = gt_demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
-                                                  competing(m, gpu, kinds, &m->groups[at]));
+            m->groups[at].limit = demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
+                                               competing(m, gpu, kinds, &m->groups[at]));
     for (uint32_t k = 0; k < kinds; k++) {
         limit_by_turns(m, gpu->groups[m->sm_kinds[k].sm]);
         limit_by_queues(m, gpu->groups[m->sm_kinds[k].sm]);

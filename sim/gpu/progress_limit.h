@@ -1,4 +1,5 @@
-/* demand.h - what a block of a kernel asks of resources that it shares with others.
+/* progress_limit.h - what a block of a kernel asks of resources that it shares with others, and how fast it could go if nothing
+ * but time held it back.
  *
  * Known of kernels whose cost is their program's (the warp tier).  A block has its work: so much time of each
  * resource, counted while the launch ran alone.  It progresses at a rate, 1 being the mean pace of the
@@ -15,13 +16,14 @@
  * takes a little more or less, since its waves do not begin together.  That factor (`slack`) stays with the
  * blocks whatever is beside them, so that a launch alone lasts what it lasted.
  *
- * Not so: L1 that neighbours empty, DRAM's work for what they drive out of L2 (l2_eviction.h), clocks that fall, DRAM
+ * Not so: L1 that neighbours empty, DRAM's work for what they drive out of L2 (progress_limit.c), clocks that fall, DRAM
  * rows that other streams close.
  */
-#ifndef GRIDTIDE_SIM_RATES_DEMAND_H
-#define GRIDTIDE_SIM_RATES_DEMAND_H
+#ifndef GRIDTIDE_SIM_GPU_PROGRESS_LIMIT_H
+#define GRIDTIDE_SIM_GPU_PROGRESS_LIMIT_H
 
 #include "sim/devices/occupancy.h"
+#include "sim/machine/machine.h"
 #include "sim/warp/kernel_model.h"
 
 struct gt_demand {
@@ -37,11 +39,15 @@ struct gt_demand {
 struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                               const struct gt_device *device, const struct gt_occupancy *occupancy);
 
-/* The fastest that blocks go, `residents` of them on one SM and `competing` SMs: a rate, above 1 where the
- * launch alone held them back more. */
-double gt_demand_limit(const struct gt_demand *demand, uint32_t residents, double competing);
+/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each group has what those
+ * with an earlier turn leave it.  Of the others all have shares. */
+bool gt_progress_by_turns(uint32_t resource);
 
-/* Of L2 and DRAM, or of atomics' slice, what it takes most of. */
-enum gt_resource gt_demand_most(const struct gt_demand *demand);
+/* The place of each group of an SM in the order of turns, into its `rank`.  `first`: of the SM's groups. */
+void gt_progress_turns(struct gt_machine *m, gt_group_index first);
+
+/* The limits of the rates of the groups of one SM of each kind (m->sm_kinds, `kinds` of them), and what part of
+ * its SM each is: into `limit` and `sm_part`. */
+void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds);
 
 #endif
