@@ -77,6 +77,13 @@ static void find_ends(double usual_us, double *real_us, struct gt_makespan_range
     range->high_us = fmax(usual_us, point(real_us, ALL, 95));
 }
 
+/* Else all draws are alike. */
+static bool has_noise(const struct gt_device *device)
+{
+    return device->noise_hosts_pct > 0 || device->noise_run_pct > 0 || device->noise_call_pct > 0 ||
+           device->noise_pick_up_pct > 0 || (device->interrupts_per_ms > 0 && device->interrupt_ps > 0);
+}
+
 int gt_range_of(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
                 const struct gt_summary *usual, struct gt_makespan_range *range, struct gt_error *error)
 {
@@ -88,10 +95,11 @@ int gt_range_of(const struct gt_workload *workload, const struct gt_device *devi
         return 0;
     if (makespan_us(workload, device, options, &usual_us, error) != 0)
         return -1;
+    draw_us = usual_us;
     drawn.noise_draws = GT_RANGE_DRAWS;
     for (uint32_t i = 0; i < GT_RANGE_DRAWS && usual_us > 0; i++) {
         drawn.noise_draw = i + 1;
-        if (makespan_us(workload, device, &drawn, &draw_us, error) != 0)
+        if (has_noise(device) && makespan_us(workload, device, &drawn, &draw_us, error) != 0)
             return -1;
         spread_error(draw_us, device->error_pct, &real_us[i * ERRORS]);
     }

@@ -66,7 +66,6 @@ struct gt_device {
     uint64_t retire_ps;   /* between two blocks that leave one SM */
     double error_pct;     /* of makespans with the host's calls as measured: 95 % are within three times this */
     uint32_t cooperative_at_once; /* 1: the blocks of a cooperative launch start when there is room for all */
-    uint32_t block_spread_pct;    /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, copy_within_call_ps, memset_call_ps, host_function_call_ps, event_call_ps,
         sync_call_ps, stream_call_ps, graph_call_ps, other_call_ps;

@@ -78,8 +78,6 @@ const struct gt_key gt_device_keys[] = {
       1 },
     U32("scheduling.cooperative_at_once", "flag", cooperative_at_once, 0, 1, "1",
         "1: the blocks of a cooperative launch start when there is room for all of them; 0: as room comes"),
-    U32("scheduling.block_spread_pct", "%", block_spread_pct, 0, 50, "10",
-        "standard deviation of the times of a kernel's blocks, where its program says the mean"),
 
     TIME("host.launch_call_us", "us", launch_call_ps, LONGEST_US, "3.6", "CPU time of a kernel launch"),
     TIME("host.copy_call_us", "us", copy_call_ps, LONGEST_US, "2.8", "CPU time of an asynchronous copy call"),

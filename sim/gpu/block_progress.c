@@ -260,24 +260,6 @@ static gt_group_index group_on(struct gt_machine *m, gt_gpu_index gpu, gt_grid_i
     return group;
 }
 
-/* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
- * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that
- * wave. */
-static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
-{
-    const struct gt_occupancy *occupancy = &grid->occupancy;
-    uint64_t full = (uint64_t)m->device->sms * occupancy->blocks_per_sm * (occupancy->waves - 1);
-    gt_time_ps work_ps, left_ps;
-
-    if (grid->spread_pct == 0)
-        return grid->block_ps;
-    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op, batch->first_block);
-    if (grid->demand != NULL)
-        return work_ps;
-    left_ps = m->commands[grid->command].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
-    return work_ps > left_ps || batch->first_block >= full ? left_ps : work_ps;
-}
-
 /* Into its group, whose batches stand in the order in which they end; or start, where they take turns. */
 static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, gt_batch_index batch)
 {
@@ -299,7 +281,7 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
 
     settle(m, group);
     b->done_ps = 0;
-    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + (double)work_of(m, grid, b);
+    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + (double)grid->block_ps;
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
     group->most = group->blocks > group->most ? group->blocks : group->most;

@@ -1,10 +1,9 @@
 /* block_progress.h - blocks that slow each other down: how fast each runs beside what else is resident.
  *
  * Of grids with demands (progress_limit.h).  The blocks of one grid on one SM are a group: they progress at one rate.
- * Their work differs by scheduling.block_spread_pct, so that waves get out of step, where there are kernels
- * in several streams: elsewhere nobody would notice.  A grid that has had the GPU for itself since its first
- * block runs at rate 1: that is what its demands were taken from.  Once another grid's blocks, or a copy,
- * have been there its rates come from the share (sim/base/fair_share.h) that its groups have of the issue slots,
+ * A grid that has had the GPU for itself since its first block runs at rate 1: that is what its demands were
+ * taken from.  Once another grid's blocks, or a copy, have been there its rates come from the share
+ * (sim/base/fair_share.h) that its groups have of the issue slots,
  * load/store units, pipes and ports of the SMs and of L2 and DRAM, for the rest of its life: where its blocks
  * stand may not be where they would have stood alone.  Rates change only when blocks or copies come and go.
  *

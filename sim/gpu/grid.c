@@ -216,10 +216,7 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
     grid->launch = program != NULL ? gt_kernel_model_launch(m->options->modelled, grid->op) : NULL;
     if (grid->launch != NULL && m->kernels_apart)
         grid->at_once = gt_blocks_at_once(m, grid);
-    if (grid->launch != NULL && grid->occupancy.waves > 1 && m->kernels_apart && grid->at_once == 0)
-        grid->spread_pct = m->device->block_spread_pct;
     m->fired[GT_RULE_BLOCK_TURNS] += grid->at_once > 0;
-    m->fired[GT_RULE_BLOCK_SPREAD] += grid->spread_pct > 0;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
     if (grid->launch == NULL)

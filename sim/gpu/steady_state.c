@@ -209,8 +209,7 @@ static bool policies_can_be_compared(const struct gt_machine *m)
 static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
 {
     return grid->launch == NULL && grid->peer == NULL && !grid->launches && grid->block_ps != GT_TIME_NONE &&
-           grid->spread_pct == 0 && grid->early_ps == 0 &&
-           (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended &&
+           grid->early_ps == 0 && (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended &&
            (m->probe->blocks == NULL || m->probe->repeat != NULL) && policies_can_be_compared(m);
 }
 

@@ -130,8 +130,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     struct gt_gpu_state *state = &m->gpus[gpu];
     struct gt_grid *g = &m->grids[grid];
     uint64_t first = g->dispatched;
-    bool equal =
-        g->block_ps != GT_TIME_NONE && g->spread_pct == 0 && g->early_ps == 0 && g->at_once == 0 && !g->launches;
+    bool equal = g->block_ps != GT_TIME_NONE && g->early_ps == 0 && g->at_once == 0 && !g->launches;
     const struct gt_placement_view view = {
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };

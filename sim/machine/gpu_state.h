@@ -51,7 +51,6 @@ struct gt_grid {
     const struct gt_kernel_model_launch *launch; /* NULL: nothing is known of what its blocks ask for */
     const struct gt_demand *demand;              /* what they ask for, since it is not alone any more; else NULL */
     gt_time_ps early_ps;                         /* by which the first block of its last wave ends before the last */
-    uint32_t spread_pct;                         /* by which its blocks' times differ */
     double at_once;                              /* blocks of an SM that progress, oldest first; 0: all alike */
     gt_grid_index next_demanding;                /* in the GPU's list */
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */

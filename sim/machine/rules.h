@@ -26,7 +26,6 @@
     RULE(DISPATCH, "dispatch", "scheduling.dispatch_ns=0", "gpu/work_distributor.c", "blocks leave the distributor one after the other") \
     RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/batches.c", "a freed place takes a while to be filled again") \
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
-    RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
     RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_progress.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
     RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \
     RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/meeting.c", "a barrier over a grid opens when all its blocks have come") \

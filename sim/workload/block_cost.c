@@ -32,14 +32,6 @@ gt_time_ps gt_block_phase_ps(const struct gt_kernel *kernel, gt_time_ps cost_ps,
     return (gt_time_ps)((unsigned __int128)cost_ps * end_ps[barrier] / end_ps[kernel->grid_barriers]);
 }
 
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block)
-{
-    static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */
-    double width = (double)mean_ps * spread_pct / 100 * root_of_12;
-
-    return (gt_time_ps)((double)mean_ps + width * ((double)gt_random_bits(seed, op, block) / 0x1p64 - 0.5));
-}
-
 /* Multiples of the golden ratio fill a range evenly, however many there are. */
 gt_time_ps gt_block_early_ps(gt_time_ps most_ps, uint64_t block, uint64_t first)
 {

@@ -12,10 +12,6 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
  * grid_barriers: all of it. */
 gt_time_ps gt_block_phase_ps(const struct gt_kernel *kernel, gt_time_ps cost_ps, uint32_t barrier);
 
-/* The time of a block that differs from the mean by so much (standard deviation, in %): evenly from a range
- * around it, drawn likewise. */
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block);
-
 /* 64 random bits that depend on nothing but these three numbers. */
 uint64_t gt_random_bits(uint64_t seed, uint64_t of, uint64_t number);
 

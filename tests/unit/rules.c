@@ -100,17 +100,27 @@ static struct gt_device without(const struct gt_rule *rule)
  * collectives, of more work at once than is drawn, and one that an H200 does not have unless CUPTI makes it. */
 static bool is_unseen(const struct gt_rule *rule)
 {
-    static const char *const names[] = { "block-spread",      "block-turns",
-                                         "clusters",          "launch-queue",
-                                         "resident-grids",    "within-alone",
-                                         "cooperative",       "grid-barrier",
-                                         "programmatic",      "poll",
-                                         "collective",        "lock",
-                                         "link-share",        "link-event-gap",
-                                         "link-wait",         "link-pull",
-                                         "link-gap",          "link-busy",
-                                         "link-line",         "sends-ahead",
-                                         "collective-memory", "graph-executable",
+    static const char *const names[] = { "block-turns",
+                                         "clusters",
+                                         "launch-queue",
+                                         "resident-grids",
+                                         "within-alone",
+                                         "cooperative",
+                                         "grid-barrier",
+                                         "programmatic",
+                                         "poll",
+                                         "collective",
+                                         "lock",
+                                         "link-share",
+                                         "link-event-gap",
+                                         "link-wait",
+                                         "link-pull",
+                                         "link-gap",
+                                         "link-busy",
+                                         "link-line",
+                                         "sends-ahead",
+                                         "collective-memory",
+                                         "graph-executable",
                                          "code-load" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
