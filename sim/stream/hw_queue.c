@@ -3,7 +3,7 @@
  * A stream has a connection while commands of it stand there, and gets one anew afterwards: its last one if that is
  * free, any other that is, and only where none is the one with the fewest commands.  Seen on H200s: of 14 streams of random
  * traces those that a fixed division by eight would put together passed each other as freely as any others, while of
- * 8 to 40 streams that are all busy stream i waits for stream i - 8 (validate/DEVIATIONS.md).
+ * 8 to 40 streams that are all busy stream i waits for stream i - 8 (validate/RULES.md, connections).
  *
  * A graph's nodes go by groups (sim/replay/graph_launch.h), each in a connection from when the driver has written it until its
  * first node may go: behind the group that it waits for where that is the last of its connection, else in the one with

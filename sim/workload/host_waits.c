@@ -55,9 +55,9 @@ static const struct row kinds[GT_CALL_KINDS][TARGETS] = {
     [GT_CALL_EVENT_SYNC] = { SYNC(UNKNOWN), SYNC(EVENT), SYNC(EVENT) },
     /* [API] "Blocks until the device has completed all preceding requested tasks"; a process has a context a device */
     [GT_CALL_DEVICE_SYNC] = { SYNC(PROCESS), SYNC(CONTEXT), SYNC(CONTEXT) },
-    /* validate/DEVIATIONS.md, "Calls that allocate": cudaMalloc does not wait; in a stream's order [API] it is one of its commands */
+    /* Seen on an H200: cudaMalloc does not wait; in a stream's order [API] it is one of its commands */
     [GT_CALL_ALLOC] = { NOTHING, SUBMIT(NONE), SUBMIT(NONE) },
-    /* [guide] "Stream Ordered Memory Allocator": cudaFree synchronises all streams, cudaFreeAsync none; both seen (DEVIATIONS) */
+    /* [guide] "Stream Ordered Memory Allocator": cudaFree synchronises all streams, cudaFreeAsync none; both seen on an H200 */
     [GT_CALL_FREE] = { SYNC(GPU), SUBMIT(NONE), SUBMIT(NONE) },
     /* Queries until one says done, of an event (no target) or a stream: [API] cudaStreamQuery tells of that stream alone */
     [GT_CALL_POLL] = { SYNC(EVENT), SYNC(STREAM), SYNC(STREAM) },
