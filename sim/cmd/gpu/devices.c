@@ -157,7 +157,7 @@ static void describe_for_programs(const struct subject *subject, enum gt_format 
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { NULL, false, GT_FORMAT_TABLE };
-    struct subject subject = { .notes = { NULL, NULL } };
+    struct subject subject = { 0 };
     struct gt_error error;
     gt_parse(&parser, argc, argv, &arguments);
     if (arguments.device == NULL && !arguments.describe)
