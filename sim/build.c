@@ -141,7 +141,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     gpu->order = gt_calloc(device->sms, sizeof *gpu->order);
     gpu->rank = gt_calloc(device->sms, sizeof *gpu->rank);
     gpu->gpc = gt_calloc(device->sms, sizeof *gpu->gpc);
-    gt_device_deal_gpcs(device, gpu->gpc);
+    gt_device_assign_gpcs(device, gpu->gpc);
     gpu->dispatch_batch = gt_calloc(device->sms, sizeof *gpu->dispatch_batch);
     gpu->dispatch_batch_first = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_first);
     gpu->dispatch_batch_sms = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_sms);
@@ -160,7 +160,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         gpu->placement_state = m->placement->create(device, m->placement_parameters);
     if (m->arbitration->create != NULL)
         gpu->arbitration_state = m->arbitration->create(device, m->arbitration_parameters);
-    gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = gpu->undealt.batch = GT_NONE;
+    gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = gpu->deferred.batch = GT_NONE;
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;

@@ -7,7 +7,7 @@ sim_libsim_a_SOURCES = \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
-    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_meeting.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
+    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_collective.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
     sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
@@ -16,18 +16,18 @@ sim_libsim_a_SOURCES = \
     sim/gpu/collective_kernel.h sim/gpu/collective_move.c sim/gpu/collective_move.h sim/gpu/copy_engine.c \
     sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/exclusive_copy.c \
     sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
-    sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c \
+    sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/grid_sync_deadlock.c sim/gpu/grid_sync_deadlock.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
     sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h sim/gpu/snapshot.c \
     sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h \
-    sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h \
+    sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/deferred_placement.c sim/gpu/deferred_placement.h \
     sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
-    sim/replay/alike_kernels.c sim/replay/alike_kernels.h sim/replay/alike_launches.c sim/replay/alike_launches.h \
+    sim/replay/equivalent_kernels.c sim/replay/equivalent_kernels.h sim/replay/equivalent_launches.c sim/replay/equivalent_launches.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/chains.c sim/replay/chains.h sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
-    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/own_starts.c sim/replay/own_starts.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
+    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
     sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
@@ -65,9 +65,9 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c sim/rewrite/capture.h \
-    sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/deal.c sim/rewrite/deal.h sim/rewrite/deal_clock.c \
-    sim/rewrite/deal_clock.h sim/rewrite/deal_graph.c sim/rewrite/deal_graph.h sim/rewrite/deal_graph_flow.c \
-    sim/rewrite/deal_targets.c sim/rewrite/deal_targets.h sim/rewrite/deal_write.c sim/rewrite/graph_identity.c \
+    sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h sim/rewrite/stream_clock.c \
+    sim/rewrite/stream_clock.h sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h sim/rewrite/assign_graph_flow.c \
+    sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/assign_write.c sim/rewrite/graph_identity.c \
     sim/rewrite/graph_identity.h sim/rewrite/graph_nodes.c sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
     sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
     sim/rewrite/rebuild.h sim/rewrite/repeats.c sim/rewrite/repeats.h sim/rewrite/repeats_join.c \

@@ -14,7 +14,7 @@
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
-#include "sim/gpu/meeting_deadlock.h"
+#include "sim/gpu/grid_sync_deadlock.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
@@ -145,7 +145,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     char text[GT_ERROR_TEXT_BYTES] = "", place[512];
     uint32_t stuck = gt_collective_deadlocks(m, text, sizeof text);
 
-    stuck += gt_meeting_deadlocks(m, text, sizeof text);
+    stuck += gt_grid_sync_deadlocks(m, text, sizeof text);
     for (int edges = 1; edges >= 0; edges--) {
         for (uint32_t i = 0; i < m->workload->stream_count; i++) {
             gt_command_index head = m->streams[i].head;
@@ -325,12 +325,12 @@ void gt_simulate_learn(const struct gt_workload *workload, const struct gt_devic
     learn(workload, recorded, options, gt_isolated_learn, learned, isolated);
 }
 
-void gt_simulate_learn_alike(const struct gt_workload *workload, const struct gt_device *recorded,
-                             const struct gt_options *options, struct gt_isolated *isolated)
+void gt_simulate_learn_equivalent(const struct gt_workload *workload, const struct gt_device *recorded,
+                                  const struct gt_options *options, struct gt_isolated *isolated)
 {
     struct gt_replay learned;
 
-    learn(workload, recorded, options, gt_isolated_learn_alike, &learned, isolated);
+    learn(workload, recorded, options, gt_isolated_learn_equivalent, &learned, isolated);
     gt_replay_free(&learned);
 }
 

@@ -12,7 +12,7 @@ validate_libvalidate_a_SOURCES = \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/player/stored.c validate/player/stored.h \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
-    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/meetings.c \
+    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/grid_sync.c \
     validate/random/reduce.c validate/random/reduce.h validate/random/reduce_tasks.c validate/random/reduce_tasks.h validate/random/script.h validate/random/shapes.c \
     validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h \
     validate/random/tasks.c
@@ -21,7 +21,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
-    validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/meeting.c \
+    validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/grid_sync.c \
     validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/links.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
     validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/tasks.c \

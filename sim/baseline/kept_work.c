@@ -37,11 +37,11 @@ static bool is_kept(const struct gt_workload *w, const struct gt_range *range, c
         range->flags & GT_RANGE_UNNESTED ||
         strncmp(gt_name_text(w, range->name), optimizer, sizeof optimizer - 1) == 0)
         return false;
-    if (submits[range->behind_call] == submits[range->first_call])
+    if (submits[range->end_call] == submits[range->first_call])
         return true;
     /* A thread that waits for another one's launches, as for a backward pass, does nothing of its own; a loader does, whoever
      * launches meanwhile. */
-    for (gt_call_index i = range->first_call; i < range->behind_call; i++)
+    for (gt_call_index i = range->first_call; i < range->end_call; i++)
         if (w->calls[i].ops > 0 &&
             (w->calls[i].thread == range->thread ||
              (!loads && w->threads[w->calls[i].thread].process == w->threads[range->thread].process)))

@@ -51,7 +51,7 @@ static uint32_t *count_marks(const struct gt_workload *w)
             continue;
         any = true;
         marks[w->ranges[i].first_call]++;
-        marks[w->ranges[i].behind_call]++;
+        marks[w->ranges[i].end_call]++;
     }
     if (any)
         return marks;

@@ -108,7 +108,7 @@ static gt_time_ps seen_ps(const struct stating *stating, gt_op_index op, int64_t
 
     if (o->start_ps == GT_TIME_NONE || o->start_ps < call_ps)
         return GT_TIME_NONE;
-    return gt_started_by_call(stating->replay.own_starts, op) || (int64_t)(o->start_ps - call_ps) < by_cost_ps
+    return gt_started_by_call(stating->replay.launch_gaps, op) || (int64_t)(o->start_ps - call_ps) < by_cost_ps
                ? o->start_ps - call_ps
                : GT_TIME_NONE;
 }
@@ -183,9 +183,9 @@ static void state_op(struct stating *stating, gt_op_index op, const struct gt_op
     state_program(to, stating, op, options);
     if (!recorded(call))
         return;
-    if (stating->replay.own_starts != NULL) {
-        to->own_gap = stating->replay.own_starts[op].gap;
-        to->own_gap_ps = stating->replay.own_starts[op].gap_ps;
+    if (stating->replay.launch_gaps != NULL) {
+        to->own_gap = stating->replay.launch_gaps[op].gap;
+        to->own_gap_ps = stating->replay.launch_gaps[op].gap_ps;
     }
     if (call->kind == GT_CALL_GRAPH_LAUNCH) {
         to->visible_ps = node_visible_ps(stating, op);
@@ -316,17 +316,17 @@ void gt_state(struct gt_stated *stated, const struct gt_workload *workload, cons
 bool gt_state_alike(struct gt_workload *stated, const struct gt_workload *workload, const struct gt_device *recorded,
                     const struct gt_options *options)
 {
-    struct gt_isolated alike;
+    struct gt_isolated equivalent;
     bool some;
 
-    gt_simulate_learn_alike(workload, recorded, options, &alike);
-    some = alike.duration_ps != NULL;
+    gt_simulate_learn_equivalent(workload, recorded, options, &equivalent);
+    some = equivalent.duration_ps != NULL;
     for (gt_op_index i = 0; i < workload->op_count && some; i++)
-        if (stated->ops[i].kind == GT_OP_KERNEL && alike.duration_ps[i] != GT_TIME_NONE)
-            stated->ops[i].duration_ps = alike.duration_ps[i];
+        if (stated->ops[i].kind == GT_OP_KERNEL && equivalent.duration_ps[i] != GT_TIME_NONE)
+            stated->ops[i].duration_ps = equivalent.duration_ps[i];
     for (gt_kernel_index i = 0; i < workload->kernel_count && some; i++)
-        stated->kernels[i].early_part = alike.ends.early_part != NULL ? alike.ends.early_part[i] : 0;
-    gt_isolated_free(&alike);
+        stated->kernels[i].early_part = equivalent.ends.early_part != NULL ? equivalent.ends.early_part[i] : 0;
+    gt_isolated_free(&equivalent);
     return some;
 }
 
@@ -338,7 +338,7 @@ void gt_stated_forget(struct gt_workload *w, gt_call_index call)
     c->duration_ps = c->return_ps = GT_TIME_NONE;
     for (gt_op_index op = c->first_op; op < c->first_op + c->ops; op++) {
         w->ops[op].visible_ps = w->ops[op].gap_ps = GT_TIME_NONE;
-        w->ops[op].own_gap = GT_OWN_GAP_NONE;
+        w->ops[op].own_gap = GT_LAUNCH_GAP_NONE;
         if (w->ops[op].kind == GT_OP_COPY)
             w->ops[op].duration_ps = GT_TIME_NONE;
     }

@@ -18,7 +18,7 @@ enum { LEAST_STEPS = 8 };
 
 static bool is_step(const struct gt_range *range)
 {
-    return range->kind == GT_RANGE_STEP && range->behind_call > range->first_call;
+    return range->kind == GT_RANGE_STEP && range->end_call > range->first_call;
 }
 
 /* Is all work that of one process? */
@@ -70,7 +70,7 @@ static struct gt_steady_step *find_steps(const struct gt_workload *w, uint32_t *
         if (*count > 0)
             steps[*count - 1].behind = range->first_call;
         thread = range->thread;
-        steps[(*count)++] = (struct gt_steady_step){ .first = range->first_call, .behind = range->behind_call };
+        steps[(*count)++] = (struct gt_steady_step){ .first = range->first_call, .behind = range->end_call };
     }
     for (uint32_t i = 0; i < *count; i++)
         measure(&steps[i], w, thread);
@@ -147,7 +147,7 @@ struct copying {
 static bool is_within(const struct gt_range *range, const struct gt_steady_step *step)
 {
     return !(range->kind == GT_RANGE_STEP && step->single) && range->first_call >= step->first &&
-           range->behind_call <= step->behind && range->first_call < step->behind;
+           range->end_call <= step->behind && range->first_call < step->behind;
 }
 
 /* The step that the range is within; `count`: none. */
@@ -195,7 +195,7 @@ static void copy_ranges(struct copying *copying, const struct gt_steady_step *st
 
         *copy = *range;
         copy->first_call = first + (range->first_call - step->first);
-        copy->behind_call = first + (range->behind_call - step->first);
+        copy->end_call = first + (range->end_call - step->first);
         copy->start_ps = copy->duration_ps = GT_TIME_NONE;
         copy->parent = range->parent != GT_NONE && is_within(&copying->from->ranges[range->parent], step)
                            ? copying->now[range->parent]
@@ -213,7 +213,7 @@ static void mark_single(struct gt_workload *w, const struct gt_steady_step *step
     w->ranges[added].thread = w->calls[first].thread;
     w->ranges[added].name = gt_name(w, "recorded run", 12);
     w->ranges[added].first_call = first;
-    w->ranges[added].behind_call = first + (step->behind - step->first);
+    w->ranges[added].end_call = first + (step->behind - step->first);
 }
 
 /* The regular steps in their order, again and again. */

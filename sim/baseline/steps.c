@@ -20,7 +20,7 @@ static const double steps_alike = 0.8;
 
 static bool is_step(const struct gt_range *range)
 {
-    return range->kind == GT_RANGE_STEP && range->behind_call > range->first_call;
+    return range->kind == GT_RANGE_STEP && range->end_call > range->first_call;
 }
 
 /* Whose steps are told: of a job of several ranks, each of which goes through the same steps, those of the first. */
@@ -62,7 +62,7 @@ static bool same_but_digits(const char *one, const char *other)
 static bool is_annotation(const struct gt_range *range)
 {
     return range->parent == GT_NONE && (range->kind == GT_RANGE_ANNOTATION || range->kind == GT_RANGE_NVTX) &&
-           range->behind_call > range->first_call;
+           range->end_call > range->first_call;
 }
 
 /* Does range `j` follow range `i` as another step: the same thread and name, behind it? */
@@ -70,7 +70,7 @@ static bool follows(const struct gt_workload *w, uint32_t i, uint32_t j)
 {
     const struct gt_range *one = &w->ranges[i], *other = &w->ranges[j];
 
-    return is_annotation(other) && one->thread == other->thread && other->first_call >= one->behind_call &&
+    return is_annotation(other) && one->thread == other->thread && other->first_call >= one->end_call &&
            same_but_digits(gt_name_text(w, one->name), gt_name_text(w, other->name));
 }
 
@@ -84,7 +84,7 @@ static void mark(struct gt_workload *w, gt_thread_index thread, uint32_t name, g
     range->thread = thread;
     range->name = name;
     range->first_call = first;
-    range->behind_call = behind;
+    range->end_call = behind;
 }
 
 /* From each such annotation to the next is a step. */
@@ -98,7 +98,7 @@ static void mark_from(struct gt_workload *w, uint32_t first, uint32_t ranges)
         mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[i].first_call);
         last = i;
     }
-    mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[last].behind_call);
+    mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[last].end_call);
 }
 
 static uint64_t count_submits(const struct gt_workload *w, gt_call_index first, gt_call_index behind)
@@ -116,12 +116,12 @@ static uint32_t count_annotations(const struct gt_workload *w, uint32_t first)
     gt_call_index begin = w->ranges[first].first_call;
     uint64_t all = count_submits(w, 0, w->call_count);
     uint32_t last = first, count = 1;
-    uint64_t submits = count_submits(w, begin, w->ranges[first].behind_call);
+    uint64_t submits = count_submits(w, begin, w->ranges[first].end_call);
 
     for (uint32_t i = first + 1; i < w->range_count; i++) {
         if (!follows(w, last, i))
             continue;
-        submits += count_submits(w, w->ranges[i].first_call, w->ranges[i].behind_call);
+        submits += count_submits(w, w->ranges[i].first_call, w->ranges[i].end_call);
         last = i;
         count++;
     }
@@ -212,8 +212,8 @@ static bool mark_optimised(struct gt_workload *w, struct gt_steps *steps)
     bool found;
 
     for (gt_range_index i = first; i < ranges; i = next_optimiser(w, i + 1, w->ranges[first].name))
-        if (w->ranges[i].behind_call > w->ranges[i].first_call && w->ranges[i].thread == w->ranges[first].thread)
-            behind[count++] = w->ranges[i].behind_call;
+        if (w->ranges[i].end_call > w->ranges[i].first_call && w->ranges[i].thread == w->ranges[first].thread)
+            behind[count++] = w->ranges[i].end_call;
     found = about_as_long(behind, count);
     if (found && mark_repeated(w, count, steps)) {
         free(behind);
@@ -284,7 +284,7 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
     struct span span = { GT_TIME_NONE, 0 };
     gt_time_ps calls_end_ps = 0;
 
-    for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
+    for (gt_call_index i = step->first_call; i < step->end_call; i++) {
         const struct gt_call *call = &w->calls[i];
 
         if (w->threads[call->thread].process != w->threads[step->thread].process)
@@ -342,11 +342,11 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     for (uint32_t i = 0; i < w->range_count; i++) {
         struct span now;
 
-        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind ||
+        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].end_call <= behind ||
             w->threads[w->ranges[i].thread].process != process)
             continue;
         apart &= w->ranges[i].first_call >= middle;
-        behind = w->ranges[i].behind_call;
+        behind = w->ranges[i].end_call;
         middle = w->ranges[i].first_call + (behind - w->ranges[i].first_call) / 2;
         now = span_of(w, timeline, &w->ranges[i]);
         if (found++ > 0) {

@@ -303,7 +303,7 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
         gt_scenario_assume(scenario, GT_TRUST_LOW,
                            "The step is compiled: DistributedDataParallel compiles it in parts, one per bucket, so "
                            "that reductions begin earlier and kernels differ from the recorded ones");
-    if (t->alike)
+    if (t->equivalent)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
                            "The size of each gradient was not recorded; all are assumed equal");
     if (t->spread)

@@ -236,12 +236,12 @@ static void find_steps(struct delay *d)
     for (gt_range_index i = 0; i < d->w->range_count; i++) {
         const struct gt_range *range = &d->w->ranges[i];
 
-        if (range->kind != GT_RANGE_STEP || range->behind_call <= range->first_call ||
+        if (range->kind != GT_RANGE_STEP || range->end_call <= range->first_call ||
             !works[d->process[range->thread]] || (marking != GT_NONE && range->thread != marking) ||
             (d->step_count > 0 && range->first_call < d->steps[d->step_count - 1].behind))
             continue;
         marking = range->thread;
-        add_step(d, range->first_call, range->behind_call);
+        add_step(d, range->first_call, range->end_call);
     }
     free(works);
     if (d->step_count == 0)

@@ -19,7 +19,7 @@ static uint32_t *steps_of(const struct gt_workload *w)
 
         if (range->kind != GT_RANGE_STEP)
             continue;
-        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+        for (gt_call_index call = range->first_call; call < range->end_call; call++)
             if (step_of[call] == 0 && gt_range_has_call(w, range, call))
                 step_of[call] = i + 1;
     }

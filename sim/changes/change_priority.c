@@ -78,7 +78,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 /* Only that stream of the program goes by that number, and all others with kernels have the same priority as it. */
 static bool stands_for_one(const struct gt_workload *w, gt_stream_index stream)
 {
-    bool *runs = gt_calloc(w->stream_count + 1ull, sizeof *runs), others = false, alike = true;
+    bool *runs = gt_calloc(w->stream_count + 1ull, sizeof *runs), others = false, equivalent = true;
 
     for (uint32_t i = 0; i < w->op_count; i++)
         runs[w->ops[i].stream] |= w->ops[i].kind == GT_OP_KERNEL;
@@ -86,11 +86,11 @@ static bool stands_for_one(const struct gt_workload *w, gt_stream_index stream)
         if (i == stream)
             continue;
         others |= runs[i];
-        alike &= w->streams[i].id != w->streams[stream].id &&
-                 (!runs[i] || w->streams[i].priority == w->streams[stream].priority);
+        equivalent &= w->streams[i].id != w->streams[stream].id &&
+                      (!runs[i] || w->streams[i].priority == w->streams[stream].priority);
     }
     free(runs);
-    return others && alike;
+    return others && equivalent;
 }
 
 /* Of several streams of one priority, the one that waits for room on SMs the most is made the most urgent. */

@@ -1,8 +1,8 @@
 /* streams=N: what does not depend on each other is spread over N streams of each context. */
 #include "sim/changes/change.h"
-#include "sim/rewrite/deal.h"
-#include "sim/rewrite/deal_graph.h"
-#include "sim/rewrite/deal_targets.h"
+#include "sim/rewrite/assign_graph.h"
+#include "sim/rewrite/assign_streams.h"
+#include "sim/rewrite/assign_targets.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static double *work_of_streams(const struct gt_workload *w)
 }
 
 /* The stream of the first `count` that has least to do. */
-static uint32_t least_work(const struct gt_deal_context *context, uint32_t count, const double *work)
+static uint32_t least_work(const struct gt_assign_context *context, uint32_t count, const double *work)
 {
     uint32_t least = 0;
 
@@ -31,7 +31,7 @@ static uint32_t least_work(const struct gt_deal_context *context, uint32_t count
 
 /* Where each stream goes when those with work of a context are more than `streams`: onto the first of them, one by one onto
  * that which has least to do by then; where they have the same to do, in turn. */
-static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_targets *targets, uint32_t streams,
+static gt_stream_index *fold(const struct gt_workload *w, const struct gt_assign_targets *targets, uint32_t streams,
                              uint32_t *folded)
 {
     gt_stream_index *place = gt_calloc(w->stream_count + 1ull, sizeof *place);
@@ -40,7 +40,7 @@ static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_t
     for (uint32_t i = 0; i < w->stream_count; i++)
         place[i] = i;
     for (uint32_t i = 0; i < targets->count; i++) {
-        const struct gt_deal_context *context = &targets->contexts[i];
+        const struct gt_assign_context *context = &targets->contexts[i];
 
         for (uint32_t j = streams; j < context->used_count; j++) {
             gt_stream_index onto = context->used[least_work(context, streams, work)];
@@ -75,12 +75,12 @@ static struct gt_workload *rebuild_folded(const struct gt_workload *w, const gt_
 
 static void fold_streams(struct gt_scenario *scenario, uint32_t streams)
 {
-    struct gt_deal unused = { 0 };
-    struct gt_deal_targets targets;
+    struct gt_stream_assignment unused = { 0 };
+    struct gt_assign_targets targets;
     gt_stream_index *place;
     uint32_t folded = 0;
 
-    gt_deal_targets_find(&targets, scenario->workload, streams, &unused);
+    gt_assign_targets_find(&targets, scenario->workload, streams, &unused);
     place = fold(scenario->workload, &targets, streams, &folded);
     if (folded > 0) {
         gt_scenario_replace(scenario, rebuild_folded(scenario->workload, place));
@@ -88,39 +88,39 @@ static void fold_streams(struct gt_scenario *scenario, uint32_t streams)
                            "%u streams are merged whole into others, which keeps the order within each", folded);
     }
     free(place);
-    gt_deal_targets_free(&targets);
-    gt_deal_free(&unused);
+    gt_assign_targets_free(&targets);
+    gt_assignment_free(&unused);
 }
 
-static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
+static void tell(struct gt_scenario *scenario, const struct gt_stream_assignment *assignment)
 {
-    uint32_t waits = deal->wait_count;
+    uint32_t waits = assignment->wait_count;
 
-    if (deal->said > 0)
+    if (assignment->said > 0)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                            "%u calls are independent by --independent; copies in directly before such a launch and "
                            "copies out directly after it go with it and use their own memory",
-                           deal->said);
-    if (deal->nodes > 0)
+                           assignment->said);
+    if (assignment->nodes > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "%u graph nodes are independent by --independent: the graphs are as if captured from this many streams",
-            deal->nodes);
-    if (deal->nodes_shown > 0)
+            assignment->nodes);
+    if (assignment->nodes_shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
                            "%u graph nodes are ordered by the memory that they read and write: the graphs are as if "
                            "captured from this many streams",
-                           deal->nodes_shown);
-    if (deal->shown > 0)
+                           assignment->nodes_shown);
+    if (assignment->shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by the memory that they read and write",
-                           deal->shown);
+                           assignment->shown);
     gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls move to another stream; %u event%s keep the required order",
-                       deal->moved, waits, waits == 1 ? "" : "s");
+                       assignment->moved, waits, waits == 1 ? "" : "s");
 }
 
-static bool deals(const struct gt_deal *deal)
+static bool assigns(const struct gt_stream_assignment *assignment)
 {
-    return deal->said + deal->shown + deal->nodes + deal->nodes_shown > 0;
+    return assignment->said + assignment->shown + assignment->nodes + assignment->nodes_shown > 0;
 }
 
 static int read_count(const char *argument, uint32_t *streams, struct gt_error *error)
@@ -137,38 +137,38 @@ static int read_count(const char *argument, uint32_t *streams, struct gt_error *
 static bool applies(const struct gt_scenario *scenario, const char *argument)
 {
     struct gt_error error;
-    struct gt_deal deal;
+    struct gt_stream_assignment assignment;
     uint32_t streams;
     bool some;
 
     if (read_count(argument, &streams, &error) != 0)
         return false;
-    gt_deal_streams(&deal, scenario->workload, streams, scenario->host->independent);
-    some = deals(&deal);
-    gt_deal_free(&deal);
+    gt_assign_streams(&assignment, scenario->workload, streams, scenario->host->independent);
+    some = assigns(&assignment);
+    gt_assignment_free(&assignment);
     return some;
 }
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct gt_deal deal;
+    struct gt_stream_assignment assignment;
     uint32_t streams;
 
     if (read_count(argument, &streams, error) != 0)
         return -1;
     fold_streams(scenario, streams);
-    gt_deal_streams(&deal, scenario->workload, streams, scenario->host->independent);
-    if (deals(&deal)) {
-        gt_scenario_replace(scenario, gt_deal_write(&deal, scenario->workload));
-        tell(scenario, &deal);
-    } else if (deal.more) {
+    gt_assign_streams(&assignment, scenario->workload, streams, scenario->host->independent);
+    if (assigns(&assignment)) {
+        gt_scenario_replace(scenario, gt_assignment_write(&assignment, scenario->workload));
+        tell(scenario, &assignment);
+    } else if (assignment.more) {
         scenario->independence_unknown = true;
         gt_scenario_assume(
             scenario, GT_TRUST_LOW,
             "The recording does not say which work of a stream is independent; the interval goes from none to all of "
             "it (name independent work with --independent, or give 'reads' and 'writes' in the trace)");
     }
-    gt_deal_free(&deal);
+    gt_assignment_free(&assignment);
     return 0;
 }
 

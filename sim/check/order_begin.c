@@ -107,7 +107,7 @@ struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *gu
     make_threads(order);
     order->events = none(w->event_count);
     order->ended = none(w->op_count);
-    order->meetings = gt_order_meetings_new(w);
+    order->instances = gt_order_collectives_new(w);
     order->memory = gt_order_memory_new(w);
     order->executable_of_call = gt_executables_of_calls(w, &executables);
     order->executables = none(executables);
@@ -129,7 +129,7 @@ void gt_order_free(struct gt_order *order)
         free(order->contexts[i].asked);
     for (uint32_t i = 0; i < order->process_count; i++)
         free(order->processes[i].pending);
-    gt_order_meetings_free(order->meetings);
+    gt_order_collectives_free(order->instances);
     gt_order_memory_free(order->memory);
     gt_steps_free(&order->steps);
     free(order->streams);

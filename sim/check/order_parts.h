@@ -58,7 +58,7 @@ struct gt_order {
     struct gt_order_thread *threads;
     gt_step_index *events; /* of each, its last record; GT_NONE */
     gt_step_index *ended;  /* by operation: the step with which it has ended; GT_NONE: not asked for yet */
-    struct gt_order_meetings *meetings;
+    struct gt_order_collectives *instances;
     struct gt_order_memory *memory;
     uint32_t *executable_of_call; /* gt_executables_of_calls() */
     gt_step_index *executables;   /* of each: the end of its last launch; GT_NONE */
@@ -101,9 +101,9 @@ void gt_order_synchronise(struct gt_order *order, gt_call_index call);
 /* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
 gt_step_index gt_order_graph(struct gt_order *order, const struct gt_call *call, gt_stream_index stream);
 
-/* order_meeting.c: collectives, in whose order ranks are. */
-struct gt_order_meetings *gt_order_meetings_new(const struct gt_workload *workload);
-void gt_order_meetings_free(struct gt_order_meetings *meetings);
+/* order_collective.c: collectives, in whose order ranks are. */
+struct gt_order_collectives *gt_order_collectives_new(const struct gt_workload *workload);
+void gt_order_collectives_free(struct gt_order_collectives *instances);
 /* The step, of kind GT_STEP_PART and the last one of its line, is operation `op`, a part of a collective: adds its end,
  * which it returns. */
 gt_step_index gt_order_part(struct gt_order *order, gt_op_index op, gt_step_index step);

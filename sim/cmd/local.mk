@@ -23,8 +23,8 @@ gridtide_SOURCES = \
     sim/cmd/report/stats_ranges.c sim/cmd/report/stats_ranges.h sim/cmd/report/stats_tables.c \
     sim/cmd/report/stats_tables.h sim/cmd/report/stats_tasks.c sim/cmd/report/stats_tasks.h \
     sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_departure.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \
-    sim/cmd/run/run_result.c sim/cmd/run/run_store.c sim/cmd/run/sweep.c sim/cmd/run/sweep_deal.c \
-    sim/cmd/run/sweep_deal.h sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
+    sim/cmd/run/run_result.c sim/cmd/run/run_store.c sim/cmd/run/sweep.c sim/cmd/run/sweep_queue.c \
+    sim/cmd/run/sweep_queue.h sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
     sim/cmd/run/sweep_pool.c sim/cmd/run/sweep_print.c sim/cmd/run/sweep_slurm.c sim/cmd/run/sweep_store.c \
     sim/cmd/run/sweep_tasks.c sim/cmd/run/sweep_worker.c sim/cmd/run/whatif.c sim/cmd/run/whatif_parts.h \
     sim/cmd/run/whatif_print.c sim/cmd/run/whatif_store.c \

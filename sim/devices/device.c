@@ -65,7 +65,7 @@ bool gt_device_same_key(const struct gt_device *one, const struct gt_device *oth
     return strcmp(first, second) == 0;
 }
 
-/* What is dealt out one after the other: pairs of GPCs with several, those of GPCs with one, SMs without another. */
+/* What is assigned in turn: pairs of GPCs with several, those of GPCs with one, SMs without another. */
 enum turn { PAIRS, LONE_PAIRS, SINGLE_SMS, TURNS };
 
 /* One round: to each GPC that has any left a pair, or an SM. */
@@ -83,7 +83,7 @@ static uint32_t deal_round(const struct gt_device *device, uint32_t *left, enum 
     return sm;
 }
 
-void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc)
+void gt_device_assign_gpcs(const struct gt_device *device, uint8_t *gpc)
 {
     uint32_t left[GT_DEVICE_MAX_GPCS], sm = 0;
 

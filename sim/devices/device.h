@@ -263,10 +263,10 @@ void gt_device_get(const struct gt_device *device, const struct gt_key *key, cha
 /* The value of one key of `from` for `to`; are the two the same? */
 void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_key *key);
 bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_key *key);
-/* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, dealt out over the GPCs;
+/* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, assigned to GPCs in turn;
  * those of a single TPC come last (seen on H200, by what clusters share), and then SMs beyond an even number.  Where gpc_sms is not known, all are of
  * GPC 0. */
-void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc);
+void gt_device_assign_gpcs(const struct gt_device *device, uint8_t *gpc);
 /* Consistency across keys (a block limit above its SM's, an order that names an SM twice, ...). */
 int gt_device_check(const struct gt_device *device, struct gt_error *error);
 

@@ -29,7 +29,7 @@ const struct gt_key gt_device_keys[] = {
     U32("sm.register_unit_per_warp", "registers", register_unit_per_warp, 1, 65536, "256",
         "registers are allocated to a warp in multiples of this"),
     U32("sm.register_partitions", "parts", register_partitions, 1, GT_DEVICE_MAX_PARTITIONS, "4",
-        "sub-partitions of an SM, each with as many of its registers; a block's warps are dealt over them, so that "
+        "sub-partitions of an SM, each with as many of its registers; a block's warps are spread over them, so that "
         "registers left in several do not add up to a warp's"),
     BYTES("sm.shared_bytes", shared_bytes_per_sm, 0, 1 << 30, "167936", "shared memory of an SM"),
     BYTES("sm.shared_reserved_bytes", shared_reserved_bytes, 0, 1 << 20, "1024",

@@ -2,11 +2,11 @@
 #include "sim/gpu/batches.h"
 
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/deferred_placement.h"
 #include "sim/gpu/driver_kernel.h"
-#include "sim/gpu/meeting.h"
+#include "sim/gpu/grid_sync.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
-#include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/child_launch.h"
 #include "sim/workload/block_cost.h"
@@ -125,7 +125,7 @@ static gt_batch_index begin_batch(struct gt_machine *m, gt_gpu_index gpu, const 
     return batch;
 }
 
-void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
     struct gt_grid *g = &m->grids[grid];
     gt_time_ps now_ps = m->engine.now_ps;
@@ -140,7 +140,7 @@ void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_inde
     gt_driver_kernel_placed(g, g->blocks);
     g->dispatched = g->blocks;
     gt_engine_schedule(&m->engine, now_ps + g->block_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, GT_STAMP_END);
-    gt_undealt_grid_begin(m, gpu, batch);
+    gt_deferred_placement_begin(m, gpu, batch);
 }
 
 void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
@@ -181,11 +181,11 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
         g->block_begins(m, batch);
         return;
     }
-    if (g->meeting.held) {
-        if (gt_meeting_started(m, batch, &end_ps))
+    if (g->sync.held) {
+        if (gt_grid_sync_started(m, batch, &end_ps))
             return;
     } else if (m->programmatic && g->kernel != GT_NONE) {
-        gt_meeting_will_end(m, grid, start_ps, end_ps);
+        gt_grid_sync_will_end(m, grid, start_ps, end_ps);
     }
     gt_batch_due(m, batch, end_ps);
 }

@@ -10,8 +10,8 @@ enum { GT_STAMP_END, GT_STAMP_LEAVE }; /* what is due for a batch: its blocks en
  * distributor at this time before them. */
 void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
                     uint64_t first, uint64_t behind);
-/* All blocks of a grid start at once on a GPU that is idle (undealt_grid.h). */
-void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
+/* All blocks of a grid start at once on a GPU that is idle (deferred_placement.h). */
+void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
 /* The blocks of a batch whose end nobody knew at its start have ended, now: tell the probe. */
 void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch);

@@ -9,21 +9,21 @@
 #include "sim/stream/hw_queue.h"
 #include "sim/workload/collective.h"
 
-static void sort_by_meeting(struct gt_collectives *c)
+static void sort_by_instance(struct gt_collectives *c)
 {
     uint32_t next = 0;
 
     for (uint32_t i = 0; i < c->parts.count; i++)
-        c->meetings[c->parts.parts[i].meeting].count++;
-    for (uint32_t i = 0; i < c->parts.meetings; i++) {
-        c->meetings[i].first = next;
-        next += c->meetings[i].count;
-        c->meetings[i].count = 0;
+        c->instances[c->parts.parts[i].instance].count++;
+    for (uint32_t i = 0; i < c->parts.instances; i++) {
+        c->instances[i].first = next;
+        next += c->instances[i].count;
+        c->instances[i].count = 0;
     }
     for (uint32_t i = 0; i < c->parts.count; i++) {
-        struct gt_collective_meeting *meeting = &c->meetings[c->parts.parts[i].meeting];
+        struct gt_collective_instance *instance = &c->instances[c->parts.parts[i].instance];
 
-        c->by_meeting[meeting->first + meeting->count++] = i;
+        c->by_instance[instance->first + instance->count++] = i;
     }
 }
 
@@ -38,22 +38,22 @@ void gt_collectives_build(struct gt_machine *m)
     }
     c = gt_calloc(1, sizeof *c);
     c->parts = parts;
-    c->meetings = gt_calloc(parts.meetings, sizeof *c->meetings);
-    c->moving = gt_calloc(parts.meetings, sizeof *c->moving);
-    c->by_meeting = gt_calloc(parts.count, sizeof *c->by_meeting);
+    c->instances = gt_calloc(parts.instances, sizeof *c->instances);
+    c->moving = gt_calloc(parts.instances, sizeof *c->moving);
+    c->by_instance = gt_calloc(parts.count, sizeof *c->by_instance);
     c->comers = gt_calloc(parts.count, sizeof *c->comers);
-    for (uint32_t i = 0; i < parts.meetings; i++)
-        c->meetings[i] =
-            (struct gt_collective_meeting){ .sender = GT_NONE, .rate = 1, .link_rate = 1, .moved_ps = GT_TIME_NONE };
+    for (uint32_t i = 0; i < parts.instances; i++)
+        c->instances[i] =
+            (struct gt_collective_instance){ .sender = GT_NONE, .rate = 1, .link_rate = 1, .moved_ps = GT_TIME_NONE };
     for (uint32_t i = 0; i < parts.count; i++) {
-        struct gt_collective_meeting *meeting = &c->meetings[parts.parts[i].meeting];
+        struct gt_collective_instance *instance = &c->instances[parts.parts[i].instance];
 
         c->comers[i] = (struct gt_collective_comer){ .command = GT_NONE, .grid = GT_NONE, .come_ps = GT_TIME_NONE };
-        meeting->missing = gt_collective_part_ranks(m->workload, &parts.parts[i]);
+        instance->missing = gt_collective_part_ranks(m->workload, &parts.parts[i]);
         if (gt_collective_only_sends(m->workload, &parts.parts[i]))
-            meeting->sender = i;
+            instance->sender = i;
     }
-    sort_by_meeting(c);
+    sort_by_instance(c);
     m->collectives = c;
 }
 
@@ -64,9 +64,9 @@ void gt_collectives_free(struct gt_machine *m)
     if (c == NULL)
         return;
     gt_collective_parts_free(&c->parts);
-    free(c->meetings);
+    free(c->instances);
     free(c->moving);
-    free(c->by_meeting);
+    free(c->by_instance);
     free(c->comers);
     free(c);
 }
@@ -109,11 +109,11 @@ static void let_end(struct gt_machine *m, struct gt_collective_comer *comer, gt_
     if (comer->grid == GT_NONE) {
         gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, comer->command, 0);
     } else {
-        for (gt_batch_index i = m->grids[comer->grid].meeting.head; i != GT_NONE; i = next) {
+        for (gt_batch_index i = m->grids[comer->grid].sync.head; i != GT_NONE; i = next) {
             next = m->batches[i].next;
             gt_batch_due(m, i, end_ps);
         }
-        m->grids[comer->grid].meeting.head = GT_NONE;
+        m->grids[comer->grid].sync.head = GT_NONE;
     }
     comer->command = GT_NONE;
 }
@@ -139,8 +139,8 @@ static void come(struct gt_machine *m, gt_op_index op)
 
     c->comers[first].come_ps = m->engine.now_ps;
     for (uint32_t i = first; i < first + count; i++) {
-        c->meetings[c->parts.parts[i].meeting].missing--;
-        gt_collective_set_off(m, c->parts.parts[i].meeting);
+        c->instances[c->parts.parts[i].instance].missing--;
+        gt_collective_set_off(m, c->parts.parts[i].instance);
     }
     gt_collective_go_on(m, op);
 }
@@ -161,11 +161,11 @@ static void block_begins(struct gt_machine *m, gt_batch_index batch)
     struct gt_collective_comer *comer = comer_of(m, g->op);
 
     m->batches[batch].next = GT_NONE;
-    if (g->meeting.head == GT_NONE)
-        g->meeting.head = batch;
+    if (g->sync.head == GT_NONE)
+        g->sync.head = batch;
     else
-        m->batches[g->meeting.tail].next = batch;
-    g->meeting.tail = batch;
+        m->batches[g->sync.tail].next = batch;
+    g->sync.tail = batch;
     comer->blocks += b->blocks;
     if (comer->blocks == g->blocks)
         come(m, g->op);
@@ -197,7 +197,7 @@ static void append_missing(const struct gt_machine *m, const struct gt_collectiv
                            size_t bytes)
 {
     const struct gt_collectives *c = m->collectives;
-    const struct gt_collective_meeting *meeting = &c->meetings[part->meeting];
+    const struct gt_collective_instance *instance = &c->instances[part->instance];
     uint32_t ranks = m->workload->groups[part->group].size, named = 0;
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -206,9 +206,9 @@ static void append_missing(const struct gt_machine *m, const struct gt_collectiv
 
         if (part->to != GT_NONE && rank != part->from && rank != part->to)
             continue;
-        for (uint32_t i = meeting->first; i < meeting->first + meeting->count && other == NULL; i++)
-            if (c->parts.parts[c->by_meeting[i]].rank == rank)
-                other = &c->parts.parts[c->by_meeting[i]];
+        for (uint32_t i = instance->first; i < instance->first + instance->count && other == NULL; i++)
+            if (c->parts.parts[c->by_instance[i]].rank == rank)
+                other = &c->parts.parts[c->by_instance[i]];
         if (other == NULL) {
             gt_text_append(text, bytes, "%s rank %u, which never launches it", named++ > 0 ? "," : "", rank);
             continue;
@@ -236,7 +236,7 @@ uint32_t gt_collective_deadlocks(const struct gt_machine *m, char *text, size_t 
         uint32_t first;
 
         gt_collective_parts_of(&c->parts, part->op, &first);
-        if (c->comers[first].command == GT_NONE || c->meetings[part->meeting].moved_ps != GT_TIME_NONE ||
+        if (c->comers[first].command == GT_NONE || c->instances[part->instance].moved_ps != GT_TIME_NONE ||
             count++ >= 3)
             continue;
         gt_text_append(text, bytes, "; rank %u of group '%.60s' is in %s number %u (line %u) and waits for",

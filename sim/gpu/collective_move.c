@@ -25,11 +25,11 @@ static uint32_t ranks_of(const struct gt_machine *m, const struct gt_kernel *ker
     return m->workload->groups[kernel->collective.group].size;
 }
 
-static const struct gt_kernel *kernel_of(const struct gt_machine *m, const struct gt_collective_meeting *meeting)
+static const struct gt_kernel *kernel_of(const struct gt_machine *m, const struct gt_collective_instance *instance)
 {
     const struct gt_collectives *c = m->collectives;
 
-    return gt_collective_kernel(m->workload, c->parts.parts[c->by_meeting[meeting->first]].op);
+    return gt_collective_kernel(m->workload, c->parts.parts[c->by_instance[instance->first]].op);
 }
 
 /* By how much it takes longer on this device than on the one recorded. */
@@ -46,13 +46,13 @@ static double slower(const struct gt_machine *m, const struct gt_kernel *kernel)
 }
 
 /* Recorded or stated durations of parts hold their waiting; that of the part that waited least has the least of it. */
-static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct gt_collective_meeting *meeting)
+static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct gt_collective_instance *instance)
 {
     const struct gt_collectives *c = m->collectives;
     gt_time_ps least_ps = GT_TIME_NONE;
 
-    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        const struct gt_op *op = &m->workload->ops[c->parts.parts[c->by_meeting[i]].op];
+    for (uint32_t i = instance->first; i < instance->first + instance->count; i++) {
+        const struct gt_op *op = &m->workload->ops[c->parts.parts[c->by_instance[i]].op];
         gt_time_ps stated_ps =
             op->duration_ps != GT_TIME_NONE ? op->duration_ps : m->workload->kernels[op->kernel].duration_ps;
 
@@ -62,65 +62,65 @@ static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct gt_co
 }
 
 /* What it takes of each link and of each memory, alone: never more of a link than there is. */
-static void plan_takes(const struct gt_machine *m, struct gt_collective_meeting *meeting)
+static void plan_takes(const struct gt_machine *m, struct gt_collective_instance *instance)
 {
-    const struct gt_kernel *kernel = kernel_of(m, meeting);
+    const struct gt_kernel *kernel = kernel_of(m, instance);
     double bytes = (double)kernel->collective.bytes *
                    gt_ring_way((enum gt_collective_kind)kernel->collective.kind, ranks_of(m, kernel)).share;
     double most_gbps = fmin(m->device->link_gpu_gbps, m->device->link_duplex_gbps / 2);
 
-    meeting->link_gbps = fmin(most_gbps, bytes * 1000 / fmax(1, (double)meeting->plan.transfer_ps));
-    meeting->memory_gbps = meeting->link_gbps * m->device->collective.memory_pct / 100;
+    instance->link_gbps = fmin(most_gbps, bytes * 1000 / fmax(1, (double)instance->plan.transfer_ps));
+    instance->memory_gbps = instance->link_gbps * m->device->collective.memory_pct / 100;
 }
 
 /* What is stated says nothing of who was done first, and has in it what others were in its way. */
-static void plan(struct gt_machine *m, struct gt_collective_meeting *meeting)
+static void plan(struct gt_machine *m, struct gt_collective_instance *instance)
 {
-    const struct gt_kernel *kernel = kernel_of(m, meeting);
-    gt_time_ps stated_ps = least_stated_ps(m, meeting);
+    const struct gt_kernel *kernel = kernel_of(m, instance);
+    gt_time_ps stated_ps = least_stated_ps(m, instance);
 
-    meeting->plan = gt_collective_plan(m->device, kernel, ranks_of(m, kernel));
+    instance->plan = gt_collective_plan(m->device, kernel, ranks_of(m, kernel));
     if (stated_ps != GT_TIME_NONE) {
-        meeting->plan.transfer_ps = meeting->plan.fetch_ps = gt_whole_ps((double)stated_ps * slower(m, kernel));
-        meeting->plan.lag_ps = 0;
+        instance->plan.transfer_ps = instance->plan.fetch_ps = gt_whole_ps((double)stated_ps * slower(m, kernel));
+        instance->plan.lag_ps = 0;
     } else {
-        plan_takes(m, meeting);
+        plan_takes(m, instance);
         m->extrapolated +=
             kernel->collective.kind != GT_SEND_RECV && gt_collective_extrapolated(m->device, ranks_of(m, kernel));
     }
-    if (meeting->sender == GT_NONE)
-        meeting->plan.lag_ps = meeting->plan.fetch_ps = 0;
-    meeting->planned = true;
-    meeting->left_ps = (double)meeting->plan.transfer_ps;
+    if (instance->sender == GT_NONE)
+        instance->plan.lag_ps = instance->plan.fetch_ps = 0;
+    instance->planned = true;
+    instance->left_ps = (double)instance->plan.transfer_ps;
 }
 
 /* How much must be left until all have come. */
-static double kept_back_ps(const struct gt_collective_meeting *meeting)
+static double kept_back_ps(const struct gt_collective_instance *instance)
 {
-    return meeting->missing > 0 ? (double)meeting->plan.transfer_ps * (1 - meeting->plan.ahead) : 0;
+    return instance->missing > 0 ? (double)instance->plan.transfer_ps * (1 - instance->plan.ahead) : 0;
 }
 
-static void settle(struct gt_machine *m, struct gt_collective_meeting *meeting)
+static void settle(struct gt_machine *m, struct gt_collective_instance *instance)
 {
-    meeting->left_ps -= (double)(m->engine.now_ps - meeting->updated_ps) * meeting->rate;
-    meeting->updated_ps = m->engine.now_ps;
+    instance->left_ps -= (double)(m->engine.now_ps - instance->updated_ps) * instance->rate;
+    instance->updated_ps = m->engine.now_ps;
 }
 
 static void schedule(struct gt_machine *m, uint32_t number)
 {
-    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
-    double left_ps = fmax(0, meeting->left_ps - kept_back_ps(meeting));
+    struct gt_collective_instance *instance = &m->collectives->instances[number];
+    double left_ps = fmax(0, instance->left_ps - kept_back_ps(instance));
 
-    gt_engine_schedule(&m->engine, m->engine.now_ps + gt_whole_ps(left_ps / meeting->rate), GT_PHASE_END,
-                       GT_HANDLE_COLLECTIVE, number, ++meeting->stamp);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + gt_whole_ps(left_ps / instance->rate), GT_PHASE_END,
+                       GT_HANDLE_COLLECTIVE, number, ++instance->stamp);
 }
 
 /* GPU of one of its parts: those that it moves data through have come, all or the sender. */
-static gt_gpu_index gpu_of(const struct gt_machine *m, const struct gt_collective_meeting *meeting, uint32_t i)
+static gt_gpu_index gpu_of(const struct gt_machine *m, const struct gt_collective_instance *instance, uint32_t i)
 {
     const struct gt_collectives *c = m->collectives;
 
-    return m->streams[m->workload->ops[c->parts.parts[c->by_meeting[meeting->first + i]].op].stream].gpu;
+    return m->streams[m->workload->ops[c->parts.parts[c->by_instance[instance->first + i]].op].stream].gpu;
 }
 
 /* Memory is slower to answer by what kernels keep busy of it, the more so if they mix reads and writes
@@ -142,25 +142,25 @@ static double memory_rate(const struct gt_machine *m, gt_gpu_index gpu)
 /* The slowest of its GPUs holds up all. */
 static void set_rate(struct gt_machine *m, uint32_t number)
 {
-    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+    struct gt_collective_instance *instance = &m->collectives->instances[number];
     double rate = 1;
 
-    if (!(meeting->link_gbps > 0))
+    if (!(instance->link_gbps > 0))
         return;
-    for (uint32_t i = 0; i < meeting->count; i++)
-        rate = fmin(rate, memory_rate(m, gpu_of(m, meeting, i)));
+    for (uint32_t i = 0; i < instance->count; i++)
+        rate = fmin(rate, memory_rate(m, gpu_of(m, instance, i)));
     m->fired[GT_RULE_COLLECTIVE_MEMORY] += rate < 1;
-    rate = fmin(rate, meeting->link_rate);
-    if (rate == meeting->rate)
+    rate = fmin(rate, instance->link_rate);
+    if (rate == instance->rate)
         return;
-    settle(m, meeting);
-    meeting->rate = rate;
+    settle(m, instance);
+    instance->rate = rate;
     schedule(m, number);
 }
 
 void gt_collective_set_link_rate(struct gt_machine *m, uint32_t number, double rate)
 {
-    m->collectives->meetings[number].link_rate = rate;
+    m->collectives->instances[number].link_rate = rate;
     set_rate(m, number);
 }
 
@@ -172,11 +172,11 @@ int gt_collective_memory_handler(void *machine, gt_gpu_index gpu, uint64_t stamp
     (void)stamp;
     (void)error;
     for (uint32_t i = 0; i < c->moving_count; i++) {
-        const struct gt_collective_meeting *meeting = &c->meetings[c->moving[i]];
+        const struct gt_collective_instance *instance = &c->instances[c->moving[i]];
         bool there = false;
 
-        for (uint32_t j = 0; j < meeting->count; j++)
-            there = there || gpu_of(m, meeting, j) == gpu;
+        for (uint32_t j = 0; j < instance->count; j++)
+            there = there || gpu_of(m, instance, j) == gpu;
         if (there)
             set_rate(m, c->moving[i]);
     }
@@ -184,16 +184,16 @@ int gt_collective_memory_handler(void *machine, gt_gpu_index gpu, uint64_t stamp
 }
 
 /* Its data has set off or stopped: others have less or more of links and memory from now on. */
-static void tell_others(struct gt_machine *m, const struct gt_collective_meeting *changed)
+static void tell_others(struct gt_machine *m, const struct gt_collective_instance *changed)
 {
     const struct gt_collectives *c = m->collectives;
 
     for (gt_gpu_index gpu = 0; gpu < m->gpu_count; gpu++)
         m->gpus[gpu].collective_gbps = 0;
     for (uint32_t i = 0; i < c->moving_count; i++)
-        for (uint32_t j = 0; j < c->meetings[c->moving[i]].count; j++)
-            m->gpus[gpu_of(m, &c->meetings[c->moving[i]], j)].collective_gbps +=
-                c->meetings[c->moving[i]].memory_gbps;
+        for (uint32_t j = 0; j < c->instances[c->moving[i]].count; j++)
+            m->gpus[gpu_of(m, &c->instances[c->moving[i]], j)].collective_gbps +=
+                c->instances[c->moving[i]].memory_gbps;
     for (uint32_t j = 0; j < changed->count && changed->memory_gbps > 0; j++)
         gt_block_progress_copies_changed(m, gpu_of(m, changed, j));
     gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_LINKS, 0, GT_STAMP_COLLECTIVES);
@@ -202,15 +202,15 @@ static void tell_others(struct gt_machine *m, const struct gt_collective_meeting
 static void move(struct gt_machine *m, uint32_t number)
 {
     struct gt_collectives *c = m->collectives;
-    struct gt_collective_meeting *meeting = &c->meetings[number];
+    struct gt_collective_instance *instance = &c->instances[number];
 
-    meeting->moving = true;
-    meeting->rate = meeting->link_rate = 1;
-    meeting->updated_ps = m->engine.now_ps;
+    instance->moving = true;
+    instance->rate = instance->link_rate = 1;
+    instance->updated_ps = m->engine.now_ps;
     c->moving[c->moving_count++] = number;
     schedule(m, number);
     set_rate(m, number);
-    tell_others(m, meeting);
+    tell_others(m, instance);
 }
 
 static void stop(struct gt_machine *m, uint32_t number)
@@ -222,8 +222,8 @@ static void stop(struct gt_machine *m, uint32_t number)
         i++;
     for (c->moving_count--; i < c->moving_count; i++)
         c->moving[i] = c->moving[i + 1];
-    c->meetings[number].moving = false;
-    tell_others(m, &c->meetings[number]);
+    c->instances[number].moving = false;
+    tell_others(m, &c->instances[number]);
 }
 
 static bool has_come(const struct gt_collectives *c, uint32_t part)
@@ -236,56 +236,56 @@ static bool has_come(const struct gt_collectives *c, uint32_t part)
 
 void gt_collective_set_off(struct gt_machine *m, uint32_t number)
 {
-    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+    struct gt_collective_instance *instance = &m->collectives->instances[number];
 
-    if (!meeting->planned)
-        plan(m, meeting);
-    if (meeting->moved_ps != GT_TIME_NONE || m->options->serialize)
+    if (!instance->planned)
+        plan(m, instance);
+    if (instance->moved_ps != GT_TIME_NONE || m->options->serialize)
         return;
-    if (meeting->missing > 0 && (meeting->sender == GT_NONE || !has_come(m->collectives, meeting->sender) ||
-                                 meeting->left_ps <= kept_back_ps(meeting)))
+    if (instance->missing > 0 && (instance->sender == GT_NONE || !has_come(m->collectives, instance->sender) ||
+                                  instance->left_ps <= kept_back_ps(instance)))
         return;
-    if (meeting->moving) {
-        settle(m, meeting);
+    if (instance->moving) {
+        settle(m, instance);
         schedule(m, number);
         return;
     }
     m->fired[GT_RULE_COLLECTIVE]++;
-    m->fired[GT_RULE_SENDS_AHEAD] += meeting->missing > 0;
+    m->fired[GT_RULE_SENDS_AHEAD] += instance->missing > 0;
     move(m, number);
 }
 
 int gt_collective_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+    struct gt_collective_instance *instance = &m->collectives->instances[number];
 
     (void)error;
-    if (stamp != meeting->stamp)
+    if (stamp != instance->stamp)
         return 0;
     stop(m, number);
-    meeting->left_ps = kept_back_ps(meeting);
-    if (meeting->left_ps > 0)
+    instance->left_ps = kept_back_ps(instance);
+    if (instance->left_ps > 0)
         return 0; /* the buffers are full: on when all have come */
-    meeting->moved_ps = m->engine.now_ps;
-    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++)
-        gt_collective_go_on(m, m->collectives->parts.parts[m->collectives->by_meeting[i]].op);
+    instance->moved_ps = m->engine.now_ps;
+    for (uint32_t i = instance->first; i < instance->first + instance->count; i++)
+        gt_collective_go_on(m, m->collectives->parts.parts[m->collectives->by_instance[i]].op);
     return m->failed ? -1 : 0;
 }
 
 gt_time_ps gt_collective_part_end_ps(const struct gt_machine *m, uint32_t part)
 {
     const struct gt_collectives *c = m->collectives;
-    const struct gt_collective_meeting *meeting = &c->meetings[c->parts.parts[part].meeting];
+    const struct gt_collective_instance *instance = &c->instances[c->parts.parts[part].instance];
     gt_time_ps come_ps, done_ps;
     uint32_t first;
 
     gt_collective_parts_of(&c->parts, c->parts.parts[part].op, &first);
     come_ps = c->comers[first].come_ps;
     if (m->options->serialize) /* nobody else can be there */
-        return come_ps + meeting->plan.transfer_ps + meeting->plan.lag_ps;
-    if (meeting->moved_ps == GT_TIME_NONE || part == meeting->sender)
-        return meeting->moved_ps;
-    done_ps = meeting->moved_ps + meeting->plan.lag_ps;
-    return come_ps + meeting->plan.fetch_ps > done_ps ? come_ps + meeting->plan.fetch_ps : done_ps;
+        return come_ps + instance->plan.transfer_ps + instance->plan.lag_ps;
+    if (instance->moved_ps == GT_TIME_NONE || part == instance->sender)
+        return instance->moved_ps;
+    done_ps = instance->moved_ps + instance->plan.lag_ps;
+    return come_ps + instance->plan.fetch_ps > done_ps ? come_ps + instance->plan.fetch_ps : done_ps;
 }

@@ -147,7 +147,7 @@ static void share_links(struct gt_machine *m)
         if (rates[i].peer != NULL)
             gt_peer_kernel_set_gbps(m, rates[i].peer, rates[i].gbps);
         else if (rates[i].engine == GT_NONE)
-            gt_collective_set_link_rate(m, rates[i].meeting, rates[i].rate);
+            gt_collective_set_link_rate(m, rates[i].instance, rates[i].rate);
         else
             set_rate(m, rates[i].engine, rates[i].rate);
     }

@@ -8,7 +8,7 @@
 #include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
-#include "sim/gpu/meeting.h"
+#include "sim/gpu/grid_sync.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
@@ -316,7 +316,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
-    gt_meeting_begin(m, grid);
+    gt_grid_sync_begin(m, grid);
     gt_peer_kernel_begin(m, grid);
     gt_distributor_add(m, m->streams[op->stream].gpu, grid);
     return true;
@@ -439,7 +439,7 @@ void gt_kernel_ended(struct gt_machine *m, gt_command_index command)
     gt_gpu_index gpu = m->streams[op_of(m, command)->stream].gpu;
 
     if (m->programmatic)
-        gt_meeting_kernel_over(m, command);
+        gt_grid_sync_kernel_over(m, command);
     gt_op_ended(m, command);
     if (!m->failed)
         retire(m, gpu, op);

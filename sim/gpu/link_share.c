@@ -84,7 +84,7 @@ static const struct gt_op *running_op(const struct gt_machine *m, uint32_t engin
 static void add_consumer(struct sharing *sharing, uint32_t engine, double gbps)
 {
     gt_maxmin_add_consumer(&sharing->m->maxmin, gbps, 1);
-    sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = engine, .meeting = GT_NONE };
+    sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = engine, .instance = GT_NONE };
 }
 
 /* Staged copies take of the links what they copy, on the mean: hardly anything where their latency is all. */
@@ -115,26 +115,27 @@ static bool add_between(struct sharing *sharing)
     return over_host;
 }
 
-/* GPU of a rank of the meeting's group. */
-static gt_gpu_index member(const struct gt_machine *m, const struct gt_collective_meeting *meeting, uint32_t rank)
+/* GPU of a rank of the instance's group. */
+static gt_gpu_index member(const struct gt_machine *m, const struct gt_collective_instance *instance, uint32_t rank)
 {
     const struct gt_collectives *c = m->collectives;
 
-    return m->workload->groups[c->parts.parts[c->by_meeting[meeting->first]].group].members[rank];
+    return m->workload->groups[c->parts.parts[c->by_instance[instance->first]].group].members[rank];
 }
 
 /* From each rank to the next, as a ring has them; the chain of a broadcast ends before its root, that of a reduce there; a
  * message has one. */
-static void take_ring(struct sharing *sharing, const struct gt_collective_meeting *meeting)
+static void take_ring(struct sharing *sharing, const struct gt_collective_instance *instance)
 {
     const struct gt_machine *m = sharing->m;
-    const struct gt_collective_part *part = &m->collectives->parts.parts[m->collectives->by_meeting[meeting->first]];
+    const struct gt_collective_part *part =
+        &m->collectives->parts.parts[m->collectives->by_instance[instance->first]];
     const struct gt_collective *collective = &gt_collective_kernel(m->workload, part->op)->collective;
     uint32_t ranks = m->workload->groups[part->group].size;
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
         uint32_t next = part->to != GT_NONE ? part->to : (rank + 1) % ranks;
-        gt_gpu_index from = member(m, meeting, rank), to = member(m, meeting, next);
+        gt_gpu_index from = member(m, instance, rank), to = member(m, instance, next);
 
         if ((part->to != GT_NONE && rank != part->from) ||
             (collective->kind == GT_BROADCAST && next == collective->root) ||
@@ -151,14 +152,14 @@ static void add_collectives(struct sharing *sharing)
     const struct gt_collectives *c = m->collectives;
 
     for (uint32_t i = 0; c != NULL && i < c->moving_count; i++) {
-        const struct gt_collective_meeting *meeting = &c->meetings[c->moving[i]];
-        double weight = meeting->link_gbps / m->device->link_gpu_gbps * m->device->link_kernel_pct / 100;
+        const struct gt_collective_instance *instance = &c->instances[c->moving[i]];
+        double weight = instance->link_gbps / m->device->link_gpu_gbps * m->device->link_kernel_pct / 100;
 
-        if (!(meeting->link_gbps > 0))
+        if (!(instance->link_gbps > 0))
             continue;
-        gt_maxmin_add_consumer(&sharing->m->maxmin, meeting->link_gbps, weight);
-        sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = GT_NONE, .meeting = c->moving[i] };
-        take_ring(sharing, meeting);
+        gt_maxmin_add_consumer(&sharing->m->maxmin, instance->link_gbps, weight);
+        sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = GT_NONE, .instance = c->moving[i] };
+        take_ring(sharing, instance);
     }
 }
 
@@ -217,7 +218,7 @@ static bool add_kernels(struct sharing *sharing)
         gt_maxmin_add_consumer(&sharing->m->maxmin, fmin(most_gbps, (double)kernel->blocks * kernel->block_gbps),
                                m->device->link_kernel_pct / 100.0 * threads_part(m->device, kernel));
         sharing->rates[sharing->count++] =
-            (struct gt_link_rate){ .engine = GT_NONE, .meeting = GT_NONE, .peer = kernel };
+            (struct gt_link_rate){ .engine = GT_NONE, .instance = GT_NONE, .peer = kernel };
         take_link(sharing, kernel->link.kind, kernel->from, kernel->to);
         if (kernel->link.kind == GT_LINK_NVLINK)
             take(sharing, KERNELS, kernel->from, m->device->link_switched ? GT_NONE : kernel->to);
@@ -246,7 +247,7 @@ static uint64_t taken_by_collectives(const struct gt_machine *m)
     uint64_t links = 0;
 
     for (uint32_t i = 0; c != NULL && i < c->moving_count; i++)
-        links += m->workload->groups[c->parts.parts[c->by_meeting[c->meetings[c->moving[i]].first]].group].size;
+        links += m->workload->groups[c->parts.parts[c->by_instance[c->instances[c->moving[i]].first]].group].size;
     return 5 * links;
 }
 

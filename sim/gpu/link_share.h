@@ -18,7 +18,7 @@ gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op);
 /* A copy at work, a collective or a kernel in another GPU's memory, and its part of the rate that it has alone. */
 struct gt_link_rate {
     uint32_t engine;             /* GT_NONE: no copy */
-    uint32_t meeting;            /* collective_move.h; GT_NONE: no collective */
+    uint32_t instance;           /* collective_move.h; GT_NONE: no collective */
     struct gt_peer_kernel *peer; /* peer_kernel.h; NULL: no such kernel */
     double rate, gbps;           /* the part, and how much that is */
 };

@@ -96,7 +96,7 @@ static bool suits(const struct gt_machine *m, const struct gt_grid *grid)
     bool fixed = !grid->inverted && m->workload->kernels[grid->kernel].cost == GT_COST_FIXED;
 
     return op->peer_gpu != GT_NONE && op->bytes > 0 && grid->block_begins == NULL && grid->launch == NULL &&
-           !grid->launches && !grid->meeting.held && grid->blocks <= most_blocks &&
+           !grid->launches && !grid->sync.held && grid->blocks <= most_blocks &&
            (fixed || gt_peer_kernel_bare(m, grid->op));
 }
 

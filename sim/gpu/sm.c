@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A block's warps are dealt over the sub-partitions, an equal share each; what is left over goes, a warp each, to
+/* A block's warps are spread over the sub-partitions, an equal share each; what is left over goes, a warp each, to
  * those with the most registers free.  False, and nothing taken, where one has too few. */
 static bool deal_registers(const struct gt_device *device, uint32_t *registers, const struct gt_block_need *need,
                            uint8_t *odd_warps)
@@ -131,7 +131,7 @@ static bool same_need(const struct gt_block_need *a, const struct gt_block_need 
 }
 
 /* Do two SMs have the same free? */
-static bool alike(const struct gt_sm_state *a, const struct gt_sm_state *b)
+static bool equivalent(const struct gt_sm_state *a, const struct gt_sm_state *b)
 {
     return a->threads == b->threads && a->warps == b->warps &&
            memcmp(a->registers, b->registers, sizeof a->registers) == 0 && a->shared_bytes == b->shared_bytes &&
@@ -151,7 +151,7 @@ static void find_for(struct gt_machine *m, struct gt_gpu_state *gpu, const struc
     for (uint32_t rank = 0; rank < m->device->sms; rank++) {
         struct gt_sm_state *sm = &gpu->sms[gpu->order[rank]];
 
-        if (rank == 0 || !alike(sm, &gpu->sms[gpu->order[rank - 1]])) {
+        if (rank == 0 || !equivalent(sm, &gpu->sms[gpu->order[rank - 1]])) {
             blocks = free_blocks(m, sm, need);
             gpu->free_blocks_most = blocks > gpu->free_blocks_most ? blocks : gpu->free_blocks_most;
         }

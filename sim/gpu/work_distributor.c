@@ -7,12 +7,12 @@
 #include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
+#include "sim/gpu/deferred_placement.h"
 #include "sim/gpu/driver_kernel.h"
-#include "sim/gpu/meeting.h"
+#include "sim/gpu/grid_sync.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
-#include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
@@ -118,7 +118,7 @@ static bool all_fit(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     const struct gt_grid *g = &m->grids[grid];
 
     if (g->kernel == GT_NONE || !m->workload->kernels[g->kernel].cooperative || m->device->cooperative_at_once == 0 ||
-        g->blocks > (uint64_t)g->occupancy.blocks_per_sm * m->device->sms || gt_meeting_has_room(m, gpu, grid))
+        g->blocks > (uint64_t)g->occupancy.blocks_per_sm * m->device->sms || gt_grid_sync_has_room(m, gpu, grid))
         return true;
     m->fired[GT_RULE_COOPERATIVE]++;
     return false;
@@ -135,11 +135,11 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };
 
-    if (g->apart_ps > 0 && gt_undealt_grid_suits(m, gpu, grid)) {
-        gt_batch_start_undealt(m, gpu, grid);
+    if (g->apart_ps > 0 && gt_deferred_placement_suits(m, gpu, grid)) {
+        gt_batch_start_deferred(m, gpu, grid);
         return true;
     }
-    if (!gt_undealt_grid_make_way(m, gpu, g))
+    if (!gt_deferred_placement_make_way(m, gpu, g))
         return false;
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     if (!all_fit(m, gpu, grid))
@@ -180,8 +180,8 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
             state->clusters_wait = 0;
             remove_grid(m, state, grid);
             gt_graph_handed_out(m, grid);
-            if (m->grids[grid].meeting.held || m->programmatic)
-                gt_meeting_handed_out(m, grid);
+            if (m->grids[grid].sync.held || m->programmatic)
+                gt_grid_sync_handed_out(m, grid);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
             const struct gt_grid *held = &m->grids[grid];
@@ -251,7 +251,7 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch)
     struct gt_grid *grid = &m->grids[batch->grid];
 
     if (batch->sm == GT_NONE) {
-        gt_undealt_grid_end(m, batch);
+        gt_deferred_placement_end(m, batch);
     } else {
         gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, batch->blocks, batch->odd_warps);
         gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
@@ -261,7 +261,7 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch)
     grid->ended += batch->blocks;
     if (grid->ended == grid->blocks) {
         gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
-        gt_meeting_left(m, batch->grid);
+        gt_grid_sync_left(m, batch->grid);
         gt_engine_schedule(&m->engine, m->engine.now_ps + remainder_ps(m, batch->gpu, grid), GT_PHASE_END,
                            GT_HANDLE_GRID, batch->grid, 0);
     }

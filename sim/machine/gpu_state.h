@@ -59,19 +59,20 @@ struct gt_grid {
     struct gt_task_run *tasks;                   /* that its blocks execute as workers; NULL: they do not */
     void (*block_begins)(struct gt_machine *m,
                          gt_batch_index batch); /* whose end that will tell; NULL: a block's end is known */
-    struct gt_meeting {
+    struct gt_grid_sync {
         bool held; /* its blocks' ends are not known before all have come, or the kernel before has gone */
         bool triggers_unknown;     /* likewise when they let the next kernel come */
         gt_batch_index head, tail; /* that are held, by gt_batch.next */
         gt_time_ps triggered_ps;   /* the latest so far of blocks that let it */
-    } meeting;
+    } sync;
 };
 
 /* Equal blocks that started together on one SM. */
 struct gt_batch {
     gt_gpu_index gpu;
     gt_grid_index grid;
-    gt_sm_index sm; /* in the free list: the next one there; GT_NONE: it stands for a whole grid (undealt_grid.h) */
+    gt_sm_index
+        sm; /* in the free list: the next one there; GT_NONE: it stands for a whole grid (deferred_placement.h) */
     uint32_t blocks;
     uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS]; /* by sub-partition: its blocks' warps beyond an equal share */
     uint64_t first_block;
@@ -124,8 +125,8 @@ struct gt_engine_state {      /* a copy engine */
     uint64_t stamp;
 };
 
-/* A grid that has the GPU to itself, whose blocks no SM has been dealt (sim/gpu/undealt_grid.h). */
-struct gt_undealt_state {
+/* A grid that has the GPU to itself, whose blocks have no SM yet (sim/gpu/deferred_placement.h). */
+struct gt_deferred_state {
     gt_batch_index batch; /* that stands for all of them; GT_NONE: there is none */
     uint32_t ready_sms;   /* so many SMs, in their order, that the last one had, are ready again: */
     gt_time_ps ready_ps;  /* from then on */
@@ -159,7 +160,7 @@ struct gt_gpu_state {
     gt_sm_index *dispatch_batch_sms;
     uint32_t dispatch_batch_count;
     uint64_t resident_blocks;
-    struct gt_undealt_state undealt;
+    struct gt_deferred_state deferred;
     gt_grid_index level_head[GT_LEVELS], level_tail[GT_LEVELS];    /* with blocks to hand out */
     uint64_t levels_used;                                          /* bit l: level l has grids */
     gt_command_index admit_head[GT_LEVELS], admit_tail[GT_LEVELS]; /* kernels that wait to be resident */

@@ -29,7 +29,7 @@
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_progress.c", "an SM works on the oldest blocks of a kernel first, so that they end one after the other") \
     RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \
-    RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/meeting.c", "a barrier over a grid opens when all its blocks have come") \
+    RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/grid_sync.c", "a barrier over a grid opens when all its blocks have come") \
     RULE(COLLECTIVE, "collective", NULL, "gpu/collective_kernel.c", "a rank's part of a collective holds its SMs until the last rank has come and the data has moved") \
     RULE(COLLECTIVE_MEMORY, "collective-memory", "collective.memory_cycles=0", "gpu/collective_move.c", "a collective is slower while kernels keep memory busy") \
     RULE(SENDS_AHEAD, "sends-ahead", "collective.ahead_kib=0", "gpu/collective_move.c", "a rank that only sends fills buffers before the others come, and ends before them") \

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/replay/alike_kernels.h"
+#include "sim/replay/equivalent_kernels.h"
 #include "sim/replay/replay.h"
 
 /* Passes at most; on large traces fewer, since each costs as much as a run.  Kernels whose blocks end apart take longer to
@@ -76,7 +76,7 @@ static bool any_overlap(const struct gt_workload *w)
 /* What the passes work on: what is known by now, what came of playing it, and what gave the least error. */
 struct learning {
     const struct gt_workload *workload;
-    const struct gt_alike_kernels *alike; /* NULL: each launch by itself */
+    const struct gt_equivalent_kernels *equivalent; /* NULL: each launch by itself */
     struct gt_isolated now;
     struct gt_played played;
     gt_time_ps *best_ps;
@@ -159,7 +159,7 @@ static bool correct(const struct learning *learning)
         double least = (double)least_ps(&w->ops[i]);
         gt_time_ps before_ps = isolated_ps[i] == GT_TIME_NONE ? w->ops[i].duration_ps : isolated_ps[i];
 
-        if (learning->alike != NULL && w->ops[i].kind == GT_OP_KERNEL)
+        if (learning->equivalent != NULL && w->ops[i].kind == GT_OP_KERNEL)
             continue;
         if (!shares(w, &w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
             continue;
@@ -174,7 +174,7 @@ static bool correct(const struct learning *learning)
 /* By how much, as a part of itself, one duration for all these launches is too long: of most of them. */
 static double too_long(const struct learning *learning, const struct gt_work *work, double *values)
 {
-    const gt_op_index *launches = learning->alike->launches + work->first;
+    const gt_op_index *launches = learning->equivalent->launches + work->first;
 
     for (uint32_t i = 0; i < work->count; i++) {
         double recorded_ps = (double)learning->workload->ops[launches[i]].duration_ps;
@@ -187,14 +187,14 @@ static double too_long(const struct learning *learning, const struct gt_work *wo
 /* The same for work whose duration alone no launch tells. */
 static bool correct_alike(struct learning *learning)
 {
-    const struct gt_alike_kernels *alike = learning->alike;
+    const struct gt_equivalent_kernels *equivalent = learning->equivalent;
     gt_time_ps *isolated_ps = learning->now.duration_ps;
     double *values = gt_calloc(learning->workload->op_count + 1ull, sizeof *values);
     bool moved = false;
 
-    for (uint32_t i = 0; i < alike->work_count; i++) {
-        const struct gt_work *work = &alike->works[i];
-        const gt_op_index *launches = alike->launches + work->first;
+    for (uint32_t i = 0; i < equivalent->work_count; i++) {
+        const struct gt_work *work = &equivalent->works[i];
+        const gt_op_index *launches = equivalent->launches + work->first;
         double off = too_long(learning, work, values), before_ps = (double)isolated_ps[launches[0]], next_ps;
         double least = (double)least_ps(&learning->workload->ops[launches[0]]);
 
@@ -212,11 +212,12 @@ static bool correct_alike(struct learning *learning)
 
 static void begin_alike(struct learning *learning)
 {
-    const struct gt_alike_kernels *alike = learning->alike;
+    const struct gt_equivalent_kernels *equivalent = learning->equivalent;
 
-    for (uint32_t i = 0; alike != NULL && i < alike->work_count; i++)
-        for (uint32_t j = 0; j < alike->works[i].count; j++)
-            learning->now.duration_ps[alike->launches[alike->works[i].first + j]] = alike->works[i].most_ps;
+    for (uint32_t i = 0; equivalent != NULL && i < equivalent->work_count; i++)
+        for (uint32_t j = 0; j < equivalent->works[i].count; j++)
+            learning->now.duration_ps[equivalent->launches[equivalent->works[i].first + j]] =
+                equivalent->works[i].most_ps;
 }
 
 static void keep(struct learning *learning, double wrong)
@@ -302,16 +303,16 @@ static void learn(struct learning *learning, gt_player *play, void *user)
             return;
         moved = gt_block_ends_correct(&learning->now.ends, w, &learning->played);
         moved = correct(learning) || moved;
-        moved = (learning->alike != NULL && correct_alike(learning)) || moved;
+        moved = (learning->equivalent != NULL && correct_alike(learning)) || moved;
         if (!moved)
             return;
     }
 }
 
-static void isolate(struct gt_isolated *isolated, const struct gt_workload *w, const struct gt_alike_kernels *alike,
-                    gt_player *play, void *user)
+static void isolate(struct gt_isolated *isolated, const struct gt_workload *w,
+                    const struct gt_equivalent_kernels *equivalent, gt_player *play, void *user)
 {
-    struct learning learning = { .workload = w, .alike = alike, .least_wrong = most_wrong };
+    struct learning learning = { .workload = w, .equivalent = equivalent, .least_wrong = most_wrong };
     size_t bytes = w->op_count * sizeof(gt_time_ps);
 
     memset(isolated, 0, sizeof *isolated);
@@ -338,13 +339,14 @@ void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w
     isolate(isolated, w, NULL, play, user);
 }
 
-void gt_isolated_learn_alike(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play, void *user)
+void gt_isolated_learn_equivalent(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play,
+                                  void *user)
 {
-    struct gt_alike_kernels alike;
+    struct gt_equivalent_kernels equivalent;
 
-    gt_alike_kernels_find(&alike, w);
-    isolate(isolated, w, &alike, play, user);
-    gt_alike_kernels_free(&alike);
+    gt_equivalent_kernels_find(&equivalent, w);
+    isolate(isolated, w, &equivalent, play, user);
+    gt_equivalent_kernels_free(&equivalent);
 }
 
 void gt_isolated_free(struct gt_isolated *isolated)

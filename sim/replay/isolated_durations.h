@@ -27,8 +27,8 @@ typedef int gt_player(void *user, const struct gt_isolated *isolated, bool at_re
 void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play, void *user);
 /* The same, but that launches of the same work last equally long alone, which gives the recorded durations back less
  * exactly and says better how long they last when something else, or nothing, runs beside them. */
-void gt_isolated_learn_alike(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play,
-                             void *user);
+void gt_isolated_learn_equivalent(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play,
+                                  void *user);
 void gt_isolated_free(struct gt_isolated *isolated);
 
 #endif

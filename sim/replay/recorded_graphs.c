@@ -7,7 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-#include "sim/replay/alike_launches.h"
+#include "sim/replay/equivalent_launches.h"
 
 /* A node that started so long after its stream's last one was held up by something else. */
 static const int64_t clear_gap_ps = 3 * INT64_C(1000000);
@@ -367,16 +367,16 @@ struct learning {
     int64_t more_ps;
 };
 
-static void learn_alike(void *user, const struct gt_alike_launches *alike)
+static void learn_alike(void *user, const struct gt_equivalent_launches *equivalent)
 {
     const struct learning *learning = user;
     struct group group = {
         .w = learning->w,
         .neighbours = learning->neighbours,
         .graphs = learning->graphs,
-        .calls = alike->calls,
-        .count = alike->count,
-        .order = alike->order,
+        .calls = equivalent->calls,
+        .count = equivalent->count,
+        .order = equivalent->order,
         .more_ps = learning->more_ps,
     };
 
@@ -400,8 +400,8 @@ void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_
         memset(graphs->behind_ps, 0xff, w->op_count * sizeof *graphs->behind_ps);
         graphs->queued = gt_calloc(w->call_count, sizeof *graphs->queued);
         find_queued(graphs, w);
-        gt_alike_launches_visit(w, graphs->queued, calls, count, learn_alike,
-                                &(struct learning){ w, neighbours, graphs, more_ps });
+        gt_equivalent_launches_visit(w, graphs->queued, calls, count, learn_alike,
+                                     &(struct learning){ w, neighbours, graphs, more_ps });
     }
     free(calls);
 }

@@ -160,13 +160,13 @@ gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt
 static gt_time_ps gap_behind_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after,
                                 enum gt_own_gap behind)
 {
-    return behind == GT_OWN_GAP_STREAM ? gt_replay_gap_ps(replay, before, after)
-                                       : gt_replay_event_gap_ps(replay, before, after);
+    return behind == GT_LAUNCH_GAP_STREAM ? gt_replay_gap_ps(replay, before, after)
+                                          : gt_replay_event_gap_ps(replay, before, after);
 }
 
-static struct gt_own_start *own_starts(const struct gt_replay *replay, const struct gt_workload *w,
-                                       const uint32_t *inferred_after, const struct gt_neighbours *neighbours,
-                                       const struct gt_device *recorded, const struct gt_device *device)
+static struct gt_launch_gap *launch_gaps(const struct gt_replay *replay, const struct gt_workload *w,
+                                         const uint32_t *inferred_after, const struct gt_neighbours *neighbours,
+                                         const struct gt_device *recorded, const struct gt_device *device)
 {
     struct gt_start_rules rules = {
         .replay = replay,
@@ -176,7 +176,7 @@ static struct gt_own_start *own_starts(const struct gt_replay *replay, const str
         .gap_ps = gap_behind_ps,
     };
 
-    return gt_own_starts(&rules, w, inferred_after, neighbours, recorded, device);
+    return gt_launch_gaps_find(&rules, w, inferred_after, neighbours, recorded, device);
 }
 
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
@@ -201,7 +201,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     gt_neighbours_make(&neighbours, w, recorded);
     gt_recorded_graphs_make(&replay->recorded_graphs, w, &neighbours,
                             (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
-    replay->own_starts = own_starts(replay, w, inferred, &neighbours, recorded, device);
+    replay->launch_gaps = launch_gaps(replay, w, inferred, &neighbours, recorded, device);
     gt_neighbours_free(&neighbours);
     replay->inferred_after = inferred;
     gt_replay_edges(replay, w);
@@ -233,8 +233,8 @@ void gt_replay_forget_gaps(struct gt_replay *replay, const struct gt_device *rec
     replay->learned = nothing_learned();
     conclude(replay, recorded, device);
     conclude_waits(replay, recorded, device);
-    free(replay->own_starts);
-    replay->own_starts = NULL;
+    free(replay->launch_gaps);
+    replay->launch_gaps = NULL;
     free(graphs->gap_ps);
     free(graphs->behind_ps);
     free(graphs->queued);
@@ -262,7 +262,7 @@ void gt_replay_free(struct gt_replay *replay)
     free(replay->edge_from);
     free(replay->edge_to);
     free(replay->edges_in);
-    free(replay->own_starts);
+    free(replay->launch_gaps);
     free(replay->inferred_after);
     free(replay->given_up);
     gt_graph_launches_free(&replay->graphs);

@@ -11,8 +11,8 @@
 
 #include "sim/devices/device.h"
 #include "sim/replay/graph_launch.h"
+#include "sim/replay/launch_gaps.h"
 #include "sim/replay/learned.h"
-#include "sim/replay/own_starts.h"
 #include "sim/replay/recorded_graphs.h"
 #include "sim/workload/workload.h"
 
@@ -47,8 +47,8 @@ struct gt_replay {
     uint64_t edge_count;
     struct gt_graph_launches graphs;
     struct gt_recorded_graphs recorded_graphs;
-    struct gt_own_start *own_starts; /* by operation; NULL: of none anything is known */
-    uint64_t inferred_waits;         /* edges concluded from measured times */
+    struct gt_launch_gap *launch_gaps; /* by operation; NULL: of none anything is known */
+    uint64_t inferred_waits;           /* edges concluded from measured times */
     /* By operation: of another stream, that it must have waited for by its measured times; GT_NONE. NULL: of none. */
     gt_op_index *inferred_after;
     /* By operation: its inferred edges, these and the workload's inferred_afters, contradict what is stated, so that

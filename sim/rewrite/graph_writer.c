@@ -81,7 +81,7 @@ static void add_node(struct writing *writing, uint32_t capture, gt_op_index old,
 
     take_unnamed(writing, capture, writing->w->ops[old].stream);
     writing->rebuild.to->ops[op].visible_ps = writing->rebuild.to->ops[op].gap_ps = GT_TIME_NONE;
-    writing->rebuild.to->ops[op].own_gap = GT_OWN_GAP_NONE;
+    writing->rebuild.to->ops[op].own_gap = GT_LAUNCH_GAP_NONE;
     gt_hash_node(hash, &writing->w->ops[old]);
     for (uint32_t i = 0; i < frontier->count; i++) {
         gt_rebuild_edge(&writing->rebuild, op, frontier->ops[i]);

@@ -50,7 +50,7 @@ static void find_ranges(struct gt_independence *found, const struct gt_workload 
 
         if (range->name == GT_NONE || !matched[range->name])
             continue;
-        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+        for (gt_call_index call = range->first_call; call < range->end_call; call++)
             if (found->unit[call] == GT_NONE && gt_range_has_call(w, range, call))
                 found->unit[call] = found->units;
         found->units++;

@@ -2,7 +2,7 @@
  *
  *   rprogram  the plan: a persistent kernel whose blocks are the workers, each with its list of tasks
  *   stream    an operator a kernel launch, a task a block, in a topological order into one stream
- *   streams   the same dealt to several streams, joined by events
+ *   streams   the same assigned to several streams, joined by events
  *   graph     the same as one CUDA graph
  *
  * All but the first launch fastest implementations, as frameworks do (the paper's RammerBase), and ask nothing of a plan.

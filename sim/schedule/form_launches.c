@@ -12,8 +12,8 @@ void gt_form_stream(const struct gt_form_input *input, struct gt_workload *to, s
         gt_form_launch(to, gt_form_kernel(input, input->graph->by_level[i], to, size), stream);
 }
 
-/* Streams while operators are dealt to them. */
-struct dealing {
+/* Streams while operators are assigned to them. */
+struct assigning {
     const struct gt_operator_graph *graph;
     struct gt_workload *to;
     uint32_t streams, next;  /* how many; who is next in turn */
@@ -23,57 +23,58 @@ struct dealing {
 };
 
 /* Behind a predecessor that is the last of its stream an operator needs no event for that one; else streams take turns. */
-static uint32_t pick_stream(struct dealing *dealing, gt_operator_index op)
+static uint32_t pick_stream(struct assigning *assigning, gt_operator_index op)
 {
-    const struct gt_operator *this = &dealing->graph->operators[op];
+    const struct gt_operator *this = &assigning->graph->operators[op];
     uint32_t stream;
 
     for (uint32_t i = 0; i < this->predecessors; i++) {
-        gt_operator_index before = dealing->graph->predecessors[this->first_predecessor + i];
+        gt_operator_index before = assigning->graph->predecessors[this->first_predecessor + i];
 
-        if (dealing->last[dealing->stream_of[before]] == before)
-            return dealing->stream_of[before];
+        if (assigning->last[assigning->stream_of[before]] == before)
+            return assigning->stream_of[before];
     }
-    stream = dealing->next;
-    dealing->next = (dealing->next + 1) % dealing->streams;
+    stream = assigning->next;
+    assigning->next = (assigning->next + 1) % assigning->streams;
     return stream;
 }
 
 /* The events of predecessors in other streams.  One that is not yet recorded could not be waited for: each operator with a
  * successor elsewhere records its own right behind it. */
-static void wait_for_others(struct dealing *dealing, gt_operator_index op)
+static void wait_for_others(struct assigning *assigning, gt_operator_index op)
 {
-    const struct gt_operator *this = &dealing->graph->operators[op];
+    const struct gt_operator *this = &assigning->graph->operators[op];
 
     for (uint32_t i = 0; i < this->predecessors; i++) {
-        gt_operator_index before = dealing->graph->predecessors[this->first_predecessor + i];
+        gt_operator_index before = assigning->graph->predecessors[this->first_predecessor + i];
 
-        if (dealing->stream_of[before] != dealing->stream_of[op])
-            gt_form_call(dealing->to, GT_CALL_EVENT_WAIT, dealing->stream_of[op])->event = dealing->events[before];
+        if (assigning->stream_of[before] != assigning->stream_of[op])
+            gt_form_call(assigning->to, GT_CALL_EVENT_WAIT, assigning->stream_of[op])->event =
+                assigning->events[before];
     }
 }
 
-static void record(struct dealing *dealing, gt_operator_index op)
+static void record(struct assigning *assigning, gt_operator_index op)
 {
-    gt_event_index event = gt_workload_add_event(dealing->to);
+    gt_event_index event = gt_workload_add_event(assigning->to);
 
-    dealing->to->events[event].id = event + 1;
-    dealing->to->events[event].name = GT_NONE;
-    dealing->events[op] = event;
-    gt_form_call(dealing->to, GT_CALL_EVENT_RECORD, dealing->stream_of[op])->event = event;
+    assigning->to->events[event].id = event + 1;
+    assigning->to->events[event].name = GT_NONE;
+    assigning->events[op] = event;
+    gt_form_call(assigning->to, GT_CALL_EVENT_RECORD, assigning->stream_of[op])->event = event;
 }
 
 /* Which operators have a successor in another stream: streams are picked first, launches written after. */
-static bool *find_recorded(const struct dealing *dealing)
+static bool *find_recorded(const struct assigning *assigning)
 {
-    const struct gt_operator_graph *graph = dealing->graph;
+    const struct gt_operator_graph *graph = assigning->graph;
     bool *recorded = gt_calloc(graph->operator_count, sizeof *recorded);
 
     for (gt_operator_index op = 0; op < graph->operator_count; op++)
         for (uint32_t k = 0; k < graph->operators[op].predecessors; k++) {
             gt_operator_index before = graph->predecessors[graph->operators[op].first_predecessor + k];
 
-            recorded[before] = recorded[before] || dealing->stream_of[before] != dealing->stream_of[op];
+            recorded[before] = recorded[before] || assigning->stream_of[before] != assigning->stream_of[op];
         }
     return recorded;
 }
@@ -81,37 +82,37 @@ static bool *find_recorded(const struct dealing *dealing)
 void gt_form_streams(const struct gt_form_input *input, struct gt_workload *to, struct gt_form_size *size)
 {
     const struct gt_operator_graph *graph = input->graph;
-    struct dealing dealing = {
+    struct assigning assigning = {
         .graph = graph,
         .to = to,
         .streams = input->streams,
-        .last = gt_calloc(input->streams, sizeof *dealing.last),
-        .stream_of = gt_calloc(graph->operator_count, sizeof *dealing.stream_of),
-        .events = gt_calloc(graph->operator_count, sizeof *dealing.events),
+        .last = gt_calloc(input->streams, sizeof *assigning.last),
+        .stream_of = gt_calloc(graph->operator_count, sizeof *assigning.stream_of),
+        .events = gt_calloc(graph->operator_count, sizeof *assigning.events),
     };
     bool *recorded;
 
-    memset(dealing.last, 0xff, input->streams * sizeof *dealing.last); /* GT_NONE */
+    memset(assigning.last, 0xff, input->streams * sizeof *assigning.last); /* GT_NONE */
     for (uint32_t i = 0; i < input->streams; i++)
         gt_form_stream_new(to);
     for (uint32_t i = 0; i < graph->operator_count; i++) {
         gt_operator_index op = graph->by_level[i];
 
-        dealing.stream_of[op] = pick_stream(&dealing, op);
-        dealing.last[dealing.stream_of[op]] = op;
+        assigning.stream_of[op] = pick_stream(&assigning, op);
+        assigning.last[assigning.stream_of[op]] = op;
     }
-    recorded = find_recorded(&dealing);
+    recorded = find_recorded(&assigning);
     for (uint32_t i = 0; i < graph->operator_count; i++) {
         gt_operator_index op = graph->by_level[i];
 
-        wait_for_others(&dealing, op);
-        gt_form_launch(to, gt_form_kernel(input, op, to, size), dealing.stream_of[op]);
+        wait_for_others(&assigning, op);
+        gt_form_launch(to, gt_form_kernel(input, op, to, size), assigning.stream_of[op]);
         if (recorded[op])
-            record(&dealing, op);
+            record(&assigning, op);
     }
-    free(dealing.last);
-    free(dealing.stream_of);
-    free(dealing.events);
+    free(assigning.last);
+    free(assigning.stream_of);
+    free(assigning.events);
     free(recorded);
 }
 

@@ -171,7 +171,7 @@ static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_
         gt_time_ps call_ps = c->start_ps + gt_replay_held_ps(&m->replay, call);
 
         if (op->start_ps != GT_TIME_NONE && op->start_ps >= call_ps &&
-            (gt_started_by_call(m->replay.own_starts, index) ||
+            (gt_started_by_call(m->replay.launch_gaps, index) ||
              (int64_t)moved_start_ps(m, c, op->start_ps - call_ps) < after_ps))
             after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - call_ps);
     }

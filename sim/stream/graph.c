@@ -136,7 +136,7 @@ static gt_time_ps edge_gap_ps(struct gt_machine *m, gt_op_index before, gt_op_in
     gt_time_ps gap_ps = gt_replay_edge_gap_ps(&m->replay, from, to);
 
     if (from->call != to->call)
-        return gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_WAIT, gap_ps);
+        return gt_launch_gap_ps(m->replay.launch_gaps, op, GT_LAUNCH_GAP_WAIT, gap_ps);
     m->fired[gt_replay_switches_engine(&m->replay, from, to) ? GT_RULE_ENGINE_GAP : GT_RULE_GRAPH_GAP]++;
     if (to->gap_ps != GT_TIME_NONE)
         return to->gap_ps;

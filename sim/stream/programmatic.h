@@ -6,7 +6,7 @@
  * or a wait for an event, it goes as any kernel does.  Seen on an H200: a kernel came 0.9 us after the trigger behind a
  * record, and at the ordinary gap behind a wait and a copy.
  * In a graph such a kernel comes so behind the one node that it comes after, if that is a kernel; behind several it goes as
- * any.  What its blocks do then: sim/gpu/meeting.h.
+ * any.  What its blocks do then: sim/gpu/grid_sync.h.
  */
 #ifndef GRIDTIDE_SIM_STREAM_PROGRAMMATIC_H
 #define GRIDTIDE_SIM_STREAM_PROGRAMMATIC_H

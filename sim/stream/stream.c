@@ -266,7 +266,7 @@ static gt_time_ps stream_gap_ps(const struct gt_machine *m, gt_op_index before, 
  * what that took in its own gap and duration. */
 static bool programmatic_due(const struct gt_machine *m, gt_command_index head, gt_op_index op, gt_time_ps *due_ps)
 {
-    return m->programmatic && !gt_own_gap_is(m->replay.own_starts, op, GT_OWN_GAP_STREAM) &&
+    return m->programmatic && !gt_launch_gap_is(m->replay.launch_gaps, op, GT_LAUNCH_GAP_STREAM) &&
            gt_programmatic_due(m, head, due_ps);
 }
 
@@ -280,7 +280,7 @@ static gt_time_ps behind_last_ps(const struct gt_machine *m, gt_command_index he
     if (programmatic_due(m, head, op, &due_ps))
         return due_ps + more_ps;
     gap_ps = stream_gap_ps(m, state->last_op, op) + (state->waited_afar ? m->device->link_wait_ps : 0) + more_ps;
-    return state->end_ps + gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_STREAM, gap_ps);
+    return state->end_ps + gt_launch_gap_ps(m->replay.launch_gaps, op, GT_LAUNCH_GAP_STREAM, gap_ps);
 }
 
 /* A gap after what the operation waited for in another stream. */
@@ -289,7 +289,7 @@ static gt_time_ps behind_wait_ps(const struct gt_machine *m, const struct gt_rel
 {
     gt_time_ps gap_ps = event_gap_ps(m, release->index, &m->workload->ops[op]) + more_ps;
 
-    return release->time_ps + gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_WAIT, gap_ps);
+    return release->time_ps + gt_launch_gap_ps(m->replay.launch_gaps, op, GT_LAUNCH_GAP_WAIT, gap_ps);
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */

@@ -23,7 +23,7 @@ struct stealing {
     gt_worker_index trying;    /* thieves that do not look meanwhile */
     struct gt_thief_look next; /* that finds something, as far as is known */
     uint64_t begun;            /* thieves so far */
-    gt_task_index dealt;       /* tasks that were ready at the start */
+    gt_task_index assigned;    /* tasks that were ready at the start */
     gt_task_index taken;       /* so many have been ... */
     gt_time_ps taken_ps;       /* ... by then */
 };
@@ -93,7 +93,7 @@ static void expect_look(struct gt_task_run *run, gt_time_ps now_ps)
 void gt_task_steal_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_worker_index to = worker != GT_NONE ? worker : s->dealt++ % run->worker_count;
+    gt_worker_index to = worker != GT_NONE ? worker : s->assigned++ % run->worker_count;
     const struct gt_task_deque *deque = &s->deques.of[to];
     bool was_free = deque->tasks > deque->claims;
 

@@ -59,7 +59,7 @@ double gt_tasks_memory_wanted(const struct gt_tasks *tasks, uint32_t *sms);
 gt_time_ps gt_tasks_next_ps(const struct gt_tasks *tasks);
 void gt_tasks_step(struct gt_tasks *tasks);
 
-/* Run a graph by itself on an idle device, `at_once` of the blocks of `kernel` at a time, dealt round the SMs; one that
+/* Run a graph by itself on an idle device, `at_once` of the blocks of `kernel` at a time, assigned round the SMs; one that
  * ends makes room for the next.  *duration_ps is when the last one has ended.  -1 with the reason: as gt_task_run_begin(),
  * or it never ends. */
 int gt_tasks_alone(const struct gt_device *device, const struct gt_workload *workload, const struct gt_kernel *kernel,

@@ -22,7 +22,7 @@ static gt_call_index last_call(const struct gt_thread_calls *threads, const stru
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (threads->calls[middle] < range->behind_call)
+        if (threads->calls[middle] < range->end_call)
             low = middle + 1;
         else
             high = middle;
@@ -51,7 +51,7 @@ static void find_gradients(struct gt_training *t, const struct gt_workload *w)
         if (!gt_range_makes_gradient(w, range))
             continue;
         if (behind == GT_NONE) /* before its thread's first call: behind another's */
-            behind = range->behind_call > 0 ? range->behind_call - 1 : 0;
+            behind = range->end_call > 0 ? range->end_call - 1 : 0;
         step = gt_training_step_of(t, behind);
         if (step == GT_NONE)
             continue;
@@ -137,7 +137,7 @@ static void size_gradients(struct gt_training *t, uint64_t given)
             behind++;
         }
         sum = sum_up(t, first, behind, &count);
-        t->alike |= count > 0 && sum == 0;
+        t->equivalent |= count > 0 && sum == 0;
         for (uint32_t s = first; s < behind && given > 0; s++)
             for (uint32_t i = 0; i < t->steps[s].gradients; i++) {
                 uint64_t *bytes = &t->gradients[t->steps[s].first_gradient + i].bytes;
@@ -171,9 +171,9 @@ static void place_gradients(struct gt_workload *to, const struct gt_training *t,
         struct gt_range *range = t->gradients[i].range != GT_NONE ? &to->ranges[t->gradients[i].range] : NULL;
 
         if (range != NULL && places[i] != GT_NONE) {
-            range->behind_call = places[i] + 1;
-            if (range->first_call > range->behind_call)
-                range->first_call = range->behind_call;
+            range->end_call = places[i] + 1;
+            if (range->first_call > range->end_call)
+                range->first_call = range->end_call;
         }
     }
 }
@@ -191,7 +191,7 @@ static void keep_spread(struct gt_workload *to, const struct gt_training *t, con
         to->ranges[added].thread = t->main;
         to->ranges[added].name = gt_name(to, spread_name, sizeof spread_name - 1);
         to->ranges[added].first_call = places[i];
-        to->ranges[added].behind_call = places[i] + 1;
+        to->ranges[added].end_call = places[i] + 1;
         to->ranges[added].gradient_bytes = t->gradients[i].bytes;
     }
 }

@@ -53,13 +53,13 @@ static uint32_t pass_around(const struct held *held, const struct gt_workload *f
     if (pass == GT_NONE || range->kind == GT_RANGE_STEP ||
         (held->gradient[index] == GT_NONE && gt_range_makes_gradient(from, range))) /* of no step */
         return GT_NONE;
-    return held->gradient[index] != GT_NONE || range->behind_call <= passes[pass].behind ? pass : GT_NONE;
+    return held->gradient[index] != GT_NONE || range->end_call <= passes[pass].behind ? pass : GT_NONE;
 }
 
 static void find_own_calls(struct held *held, const struct gt_workload *from, gt_range_index index)
 {
     const struct gt_range *range = &from->ranges[index];
-    gt_call_index first = range->first_call, behind = range->behind_call;
+    gt_call_index first = range->first_call, behind = range->end_call;
 
     while (first < behind && !gt_range_has_call(from, range, first))
         first++;
@@ -122,11 +122,11 @@ static void add_copy(struct held *held, struct gt_workload *to, const struct gt_
     range->parent =
         range->parent != GT_NONE && held->copy[range->parent] != GT_NONE ? held->copy[range->parent] : range->parent;
     range->first_call = first >= pass->first && first < pass->behind ? places[first - pass->first] : after;
-    range->behind_call = behind > first ? places[behind - 1 - pass->first] + 1 : range->first_call;
+    range->end_call = behind > first ? places[behind - 1 - pass->first] + 1 : range->first_call;
     if (gradient != GT_NONE) {
-        range->behind_call = places[gradient - pass->first] + 1;
-        if (range->first_call > range->behind_call)
-            range->first_call = range->behind_call;
+        range->end_call = places[gradient - pass->first] + 1;
+        if (range->first_call > range->end_call)
+            range->first_call = range->end_call;
     }
     held->copy[index] = added;
 }
@@ -141,8 +141,8 @@ static void hold_all(struct gt_workload *to, const struct gt_workload *from, con
         uint32_t step = pass != GT_NONE ? gt_training_step_of(t, range->first_call) : GT_NONE;
 
         if (step != GT_NONE && range->first_call <= t->gradients[t->steps[step].first_gradient].behind &&
-            (range->kind == GT_RANGE_STEP ? range->behind_call > range->first_call
-                                          : range->behind_call > passes[pass].behind))
+            (range->kind == GT_RANGE_STEP ? range->end_call > range->first_call
+                                          : range->end_call > passes[pass].behind))
             to->ranges[i].first_call = passes[pass].places[range->first_call - passes[pass].first];
     }
 }

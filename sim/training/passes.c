@@ -17,7 +17,7 @@ static uint32_t *forward_before(const struct gt_training *t, const struct gt_wor
         if (!gt_range_is_backward_node(w, range))
             continue;
         any = true;
-        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+        for (gt_call_index call = range->first_call; call < range->end_call; call++)
             backward[call] |= w->calls[call].thread == range->thread;
     }
     for (gt_call_index i = 0; i < w->call_count; i++)
@@ -40,7 +40,7 @@ static uint32_t length(const struct gt_gradient *first, uint32_t most, const uin
     return count;
 }
 
-static bool alike(const struct gt_gradient *some, const struct gt_gradient *others, uint32_t count)
+static bool equivalent(const struct gt_gradient *some, const struct gt_gradient *others, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (some[i].bytes != others[i].bytes)
@@ -54,7 +54,7 @@ static uint32_t passes_of(const struct gt_gradient *gradients, uint32_t count, c
 
     for (uint32_t first = one; first < count; first += one)
         if (count - first < one || length(&gradients[first], count - first, before) != one ||
-            !alike(gradients, &gradients[first], one))
+            !equivalent(gradients, &gradients[first], one))
             return 1;
     return count / one;
 }
@@ -76,7 +76,7 @@ static uint32_t find_through(const struct gt_training *t, uint32_t s)
         uint32_t count = other->gradients / other->passes;
 
         if (count > longest && count < step->gradients / step->passes && gradients->bytes > 0 &&
-            alike(gradients, &t->gradients[other->first_gradient], count))
+            equivalent(gradients, &t->gradients[other->first_gradient], count))
             longest = count;
     }
     return longest >= FEWEST_ALIKE ? longest : 0;

@@ -126,7 +126,7 @@ static void copy_ranges(struct gt_workload *w, uint32_t ranges, uint32_t threads
         range->thread += threads;
         range->parent += range->parent != GT_NONE ? added - i : 0;
         range->first_call += calls;
-        range->behind_call += calls;
+        range->end_call += calls;
     }
 }
 

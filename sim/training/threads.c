@@ -34,7 +34,7 @@ static bool goes_forward(const struct gt_workload *w, gt_thread_index thread)
         if (range->thread != thread || !gt_range_is_backward_node(w, range))
             continue;
         nodes = true;
-        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+        for (gt_call_index call = range->first_call; call < range->end_call; call++)
             backward[call] = true;
     }
     for (gt_call_index i = 0; i < w->call_count; i++) {

@@ -45,13 +45,13 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
 
-        if (range->kind != GT_RANGE_STEP || range->first_call < behind || range->behind_call <= range->first_call)
+        if (range->kind != GT_RANGE_STEP || range->first_call < behind || range->end_call <= range->first_call)
             continue;
         if (t->main == GT_NONE)
             t->main = range->thread;
         if (range->thread != t->main)
             continue;
-        behind = range->behind_call;
+        behind = range->end_call;
         add_step(t, range->first_call, behind);
     }
     if (t->main == GT_NONE) {

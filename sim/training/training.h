@@ -40,7 +40,7 @@ struct gt_training {
     bool *joined;            /* by thread: its calls are as good as main's */
     gt_stream_index stream;  /* that the backward pass computes in */
     bool spread;             /* where gradients get ready was not recorded: evenly over the backward pass */
-    bool alike;              /* how large each is was not: all the same */
+    bool equivalent;         /* how large each is was not: all the same */
     bool untold;             /* neither was what tells passes apart: a recorded step is taken to have one */
 };
 

@@ -42,11 +42,11 @@ static void find_optimisers(struct optimisers *found, const struct gt_training *
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
 
-        if (!t->joined[range->thread] || range->behind_call <= range->first_call ||
+        if (!t->joined[range->thread] || range->end_call <= range->first_call ||
             !gt_range_is_optimiser_step(w, range))
             continue;
         gt_array_grow(found->updates, found->count, found->room);
-        found->updates[found->count++] = (struct update){ range->first_call, range->behind_call };
+        found->updates[found->count++] = (struct update){ range->first_call, range->end_call };
     }
     if (found->count > 0)
         qsort(found->updates, found->count, sizeof *found->updates, by_first_call);

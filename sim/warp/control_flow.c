@@ -1,7 +1,7 @@
 /* control_flow.c - the path of a warp through its program, as the head of program.h lays down: totals over
  * all warps are the profile's.
  *
- * Shares are dealt out, not drawn: a carry for each edge and loop grows by the share at each visit, and who
+ * Shares are spread, not drawn: a carry for each edge and loop grows by the share at each visit, and who
  * is owed most goes next.  So each prefix of visits is as near to the shares as whole numbers can be.
  */
 #include <math.h>

@@ -88,9 +88,9 @@ static bool trips_differ(const struct gt_decoded_program *code, bool lone)
     for (uint32_t l = 0; l < program->loop_count; l++) {
         const struct gt_loop *loop = &program->loops[l];
         double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
-        bool alike = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
+        bool equivalent = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
 
-        differ |= code->long_loop[l] && alike &&
+        differ |= code->long_loop[l] && equivalent &&
                   (fabs(mean - round(mean)) > WHOLE_TRIPS * mean || (lone && WHOLE_TRIPS * mean > 0.5));
     }
     return differ;

@@ -2,7 +2,7 @@
  *
  * The load/store unit serves a wavefront or a tag lookup a cycle for the whole SM.  What misses L1 goes
  * through the SM's port and its share of L2; what misses L2 through its share of DRAM.  Queues are served in
- * the order of issue, so the time at which an access is done is known when it issues.  Hits are dealt out
+ * the order of issue, so the time at which an access is done is known when it issues.  Hits are spread
  * in whole lines at the rates of the launch.
  */
 #include "sim/warp/memory.h"
@@ -74,8 +74,8 @@ double gt_warp_lsu(struct gt_sm_core *sm, double cycles, uint64_t now)
     return done;
 }
 
-/* `amount` of which `share` is dealt out in whole units; the carry keeps what is owed. */
-static double deal(double *carry, double amount, double share)
+/* `amount` of which `share` is taken in whole units; the carry keeps what is owed. */
+static double whole_part(double *carry, double amount, double share)
 {
     double owe = *carry + amount * share, whole = fmin(floor(owe + 1e-6), ceil(amount));
 
@@ -121,8 +121,8 @@ static double translate(struct gt_sm_core *sm, double from)
 static double missed_lines(struct gt_sm_core *sm, const struct gt_decoded_inst *op, double lines)
 {
     if (op->once)
-        return lines * deal(&sm->dram_carry[1], 1, op->l2_miss);
-    return deal(&sm->dram_carry[0], lines, op->l2_miss);
+        return lines * whole_part(&sm->dram_carry[1], 1, op->l2_miss);
+    return whole_part(&sm->dram_carry[0], lines, op->l2_miss);
 }
 
 /* DRAM answers at times that differ as if drawn from an exponential distribution: rows, banks, refresh.  Of
@@ -161,7 +161,7 @@ static double read_l2(struct gt_sm_core *sm, const struct read *read, double fro
     double dram = serve(sm, &sm->dram, from, dram_cycles(sm, read->dram_bytes));
     double fabric = cross(sm, read->bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
-    bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
+    bool far = whole_part(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
     double l2_crowd = crowd(&sm->l2_read, costs->l2_queueing_cycles);
     double done =
         fmax(fmax(fmax(l2, tags), fabric), from + l2_crowd) + (far ? costs->l2_far_latency : costs->l2_near_latency);
@@ -244,7 +244,7 @@ static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state 
     double copied = op->action == GT_ACTION_ASYNC_COPY && !access->bypass_l1 ? access->wavefronts : 0;
     double lsu = gt_warp_lsu(sm, load_passes(sm, op) + copied, now);
     bool local = access->space == GT_SPACE_LOCAL;
-    double missed = deal(&sm->l1_carry[local], lines, op->l1_miss);
+    double missed = whole_part(&sm->l1_carry[local], lines, op->l1_miss);
     struct gt_wtimes times = { lsu + sm->costs->l1_latency + taken_in(sm->costs, op), lsu };
 
     if (missed > 0 && access->sectors > 0) {
@@ -328,7 +328,7 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
     double bytes = GT_SECTOR_BYTES * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
     double done = fmax(l2, write_l2(sm, bytes, lookups, lsu) - costs->l2_near_latency);
 
-    double missed = deal(&sm->dram_carry[2], sectors, sm->code.l2_atomic_miss);
+    double missed = whole_part(&sm->dram_carry[2], sectors, sm->code.l2_atomic_miss);
     if (missed > 0) {
         double dram = serve(sm, &sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
 
@@ -354,7 +354,7 @@ double gt_warp_bulk(struct gt_sm_core *sm, double bytes, bool write, uint64_t no
                          .lines = fmax(1, bytes / GT_LINE_BYTES),
                          .slowest = 1,
                          .dram_bytes = bytes * sm->code.dram_per_l2_read };
-    read.missed = deal(&sm->dram_carry[0], read.lines, sm->code.l2_read_miss);
+    read.missed = whole_part(&sm->dram_carry[0], read.lines, sm->code.l2_read_miss);
     double done = read_l2(sm, &read, start);
     return fmax(done, port + sm->costs->l2_near_latency) + sm->costs->bulk_latency;
 }

@@ -29,12 +29,12 @@ struct gt_collective_part {
     uint32_t group, rank;
     uint32_t from, to; /* of a message: the ranks; else GT_NONE */
     uint32_t sequence; /* the rank's so many-th collective of the group, or message from `from` to `to`; from 0 */
-    uint32_t meeting;  /* the same number for those that belong together, from 0 on */
+    uint32_t instance; /* the same number for those that belong together, from 0 on */
 };
 struct gt_collective_parts {
     struct gt_collective_part *parts; /* by op, rising */
     uint32_t count, room;
-    uint32_t meetings; /* how many there are */
+    uint32_t instances; /* how many there are */
 };
 
 /* A part with nobody and nothing stated but its kind: what to start from. */
@@ -53,7 +53,7 @@ struct gt_collective_parts gt_collective_parts(const struct gt_workload *workloa
 void gt_collective_parts_free(struct gt_collective_parts *parts);
 /* The parts of an operation: parts[*first] and on; 0 where it has none. */
 uint32_t gt_collective_parts_of(const struct gt_collective_parts *parts, uint32_t op, uint32_t *first);
-/* How many ranks must come to the meeting that a part is of. */
+/* How many ranks must come to the instance that a part is of. */
 uint32_t gt_collective_part_ranks(const struct gt_workload *workload, const struct gt_collective_part *part);
 
 /* Has a group members, each once, on GPUs that are there?  0, or -1 with what is wrong.  Part of gt_collectives_check(). */

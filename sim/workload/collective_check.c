@@ -130,22 +130,22 @@ static int unlike(const struct gt_workload *workload, const struct gt_collective
     return at_op(workload, part->op, error);
 }
 
-static int check_meetings(const struct gt_workload *workload, struct gt_error *error)
+static int check_instances(const struct gt_workload *workload, struct gt_error *error)
 {
     struct gt_collective_parts parts = gt_collective_parts(workload);
-    const struct gt_collective_part **first = gt_calloc(parts.meetings + 1ull, sizeof(struct gt_collective_part *));
+    const struct gt_collective_part **first = gt_calloc(parts.instances + 1ull, sizeof(struct gt_collective_part *));
     int result = 0;
 
     for (uint32_t i = 0; i < parts.count && result == 0; i++) {
         const struct gt_collective_part *part = &parts.parts[i];
         const struct gt_collective *a, *b;
 
-        if (first[part->meeting] == NULL)
-            first[part->meeting] = part;
+        if (first[part->instance] == NULL)
+            first[part->instance] = part;
         a = &gt_collective_kernel(workload, part->op)->collective;
-        b = &gt_collective_kernel(workload, first[part->meeting]->op)->collective;
+        b = &gt_collective_kernel(workload, first[part->instance]->op)->collective;
         if (a->kind != b->kind || a->bytes != b->bytes || a->root != b->root)
-            result = unlike(workload, part, first[part->meeting], error);
+            result = unlike(workload, part, first[part->instance], error);
     }
     free(first);
     gt_collective_parts_free(&parts);
@@ -172,5 +172,5 @@ int gt_collectives_check(const struct gt_workload *workload, struct gt_error *er
     for (uint32_t i = 0; i < workload->op_count; i++)
         if (check_op(workload, i, error) != 0)
             return -1;
-    return check_meetings(workload, error);
+    return check_instances(workload, error);
 }

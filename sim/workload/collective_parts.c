@@ -90,7 +90,7 @@ static int of_two(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-static int by_meeting(const void *left, const void *right)
+static int by_instance(const void *left, const void *right)
 {
     const struct gt_collective_part *a = *(struct gt_collective_part *const *)left;
     const struct gt_collective_part *b = *(struct gt_collective_part *const *)right;
@@ -103,17 +103,17 @@ static int by_meeting(const void *left, const void *right)
     return order != 0 ? order : of_two(a->sequence, b->sequence);
 }
 
-static void number_meetings(struct gt_collective_parts *parts)
+static void number_instances(struct gt_collective_parts *parts)
 {
     struct gt_collective_part **sorted = gt_calloc(parts->count + 1ull, sizeof(struct gt_collective_part *));
 
     for (uint32_t i = 0; i < parts->count; i++)
         sorted[i] = &parts->parts[i];
-    qsort(sorted, parts->count, sizeof(struct gt_collective_part *), by_meeting);
+    qsort(sorted, parts->count, sizeof(struct gt_collective_part *), by_instance);
     for (uint32_t i = 0; i < parts->count; i++) {
-        if (i == 0 || by_meeting(&sorted[i - 1], &sorted[i]) != 0)
-            parts->meetings++;
-        sorted[i]->meeting = parts->meetings - 1;
+        if (i == 0 || by_instance(&sorted[i - 1], &sorted[i]) != 0)
+            parts->instances++;
+        sorted[i]->instance = parts->instances - 1;
     }
     free(sorted);
 }
@@ -130,7 +130,7 @@ struct gt_collective_parts gt_collective_parts(const struct gt_workload *workloa
         if (gt_collective_kernel(workload, i) != NULL)
             add_parts(workload, &counts, i, &parts);
     close_counts(&counts);
-    number_meetings(&parts);
+    number_instances(&parts);
     return parts;
 }
 

@@ -137,9 +137,9 @@ static void find_step_calls(const struct call_times *times, struct gt_range *ran
     uint32_t begin = step_place_at(times, range->start_ps);
     uint32_t end = step_place_at(times, gt_range_measured_end(range));
 
-    range->first_call = range->behind_call = times->first_from[begin];
+    range->first_call = range->end_call = times->first_from[begin];
     if (end > begin)
-        range->behind_call = times->last_before[end] + 1;
+        range->end_call = times->last_before[end] + 1;
 }
 
 static void find_calls(const struct call_times *times, struct gt_range *range)
@@ -149,9 +149,9 @@ static void find_calls(const struct call_times *times, struct gt_range *range)
 
     begin = place_at(times, begin, end, range->start_ps);
     behind = place_at(times, begin, end, gt_range_measured_end(range));
-    range->first_call = range->behind_call = begin < end ? times->threads.calls[begin] : calls;
+    range->first_call = range->end_call = begin < end ? times->threads.calls[begin] : calls;
     if (behind > begin)
-        range->behind_call = times->threads.calls[behind - 1] + 1;
+        range->end_call = times->threads.calls[behind - 1] + 1;
 }
 
 /* The first place of a thread whose call is not before `call`. */
@@ -178,13 +178,13 @@ static void take_calls(const struct call_times *times, struct gt_range *range, u
     if (range->kind == GT_RANGE_STEP) {
         if (count > calls - range->first_call)
             count = calls - range->first_call;
-        range->behind_call = range->first_call + count;
+        range->end_call = range->first_call + count;
         return;
     }
     place = place_of(&times->threads, range->thread, range->first_call);
-    range->first_call = range->behind_call = place < end ? times->threads.calls[place] : calls;
+    range->first_call = range->end_call = place < end ? times->threads.calls[place] : calls;
     if (count > 0 && place < end)
-        range->behind_call = times->threads.calls[count < end - place ? place + count - 1 : end - 1] + 1;
+        range->end_call = times->threads.calls[count < end - place ? place + count - 1 : end - 1] + 1;
 }
 
 void gt_ranges_find_calls(struct gt_workload *w, const uint32_t *calls)
@@ -220,9 +220,9 @@ uint32_t *gt_ranges_count_calls(const struct gt_workload *w)
         const struct gt_range *range = &w->ranges[i];
 
         if (range->kind == GT_RANGE_STEP)
-            count[i] = range->behind_call - range->first_call;
+            count[i] = range->end_call - range->first_call;
         else
-            count[i] = place_of(&threads, range->thread, range->behind_call) -
+            count[i] = place_of(&threads, range->thread, range->end_call) -
                        place_of(&threads, range->thread, range->first_call);
     }
     gt_thread_calls_free(&threads);
@@ -233,7 +233,7 @@ bool gt_range_has_call(const struct gt_workload *w, const struct gt_range *range
 {
     const struct gt_call *call = &w->calls[index];
 
-    if (index < range->first_call || index >= range->behind_call)
+    if (index < range->first_call || index >= range->end_call)
         return false;
     if (range->kind != GT_RANGE_STEP)
         return call->thread == range->thread;
@@ -249,7 +249,7 @@ void gt_ranges_renumber(struct gt_workload *w, const gt_call_index *place)
 {
     for (uint32_t i = 0; i < w->range_count; i++) {
         w->ranges[i].first_call = place[w->ranges[i].first_call];
-        w->ranges[i].behind_call = place[w->ranges[i].behind_call];
+        w->ranges[i].end_call = place[w->ranges[i].end_call];
     }
 }
 
@@ -272,14 +272,14 @@ void gt_ranges_follow(struct gt_workload *to, const struct gt_workload *from, co
         const struct gt_range *old = &from->ranges[i];
         struct gt_range *range = &to->ranges[i];
 
-        range->first_call = range->behind_call = next[old->first_call];
-        for (uint32_t call = old->first_call, found = 0; call < old->behind_call; call++) {
+        range->first_call = range->end_call = next[old->first_call];
+        for (uint32_t call = old->first_call, found = 0; call < old->end_call; call++) {
             if (new_call[call] == GT_NONE || !gt_range_has_call(from, old, call))
                 continue;
             if (found++ == 0 || new_call[call] < range->first_call)
                 range->first_call = new_call[call];
-            if (found == 1 || new_call[call] >= range->behind_call)
-                range->behind_call = new_call[call] + 1;
+            if (found == 1 || new_call[call] >= range->end_call)
+                range->end_call = new_call[call] + 1;
         }
     }
     free(next);

@@ -18,7 +18,7 @@ static int compare_ranges(const void *left, const void *right, void *user)
     GT_ORDER(a->start_ps, b->start_ps);
     if (a->start_ps == GT_TIME_NONE) {
         GT_ORDER(a->first_call, b->first_call);
-        GT_ORDER(b->behind_call, a->behind_call);
+        GT_ORDER(b->end_call, a->end_call);
     } else {
         GT_ORDER(b->duration_ps, a->duration_ps);
     }
@@ -68,7 +68,7 @@ static bool holds(const struct gt_range *outer, const struct gt_range *inner)
 {
     if (gt_range_is_measured(outer) && gt_range_is_measured(inner))
         return gt_range_measured_end(inner) <= gt_range_measured_end(outer);
-    return inner->first_call >= outer->first_call && inner->behind_call <= outer->behind_call;
+    return inner->first_call >= outer->first_call && inner->end_call <= outer->end_call;
 }
 
 /* Has `range` ended before `next` begins? */
@@ -76,7 +76,7 @@ static bool is_over(const struct gt_range *range, const struct gt_range *next)
 {
     if (gt_range_is_measured(range) && gt_range_is_measured(next))
         return gt_range_measured_end(range) <= next->start_ps;
-    return range->behind_call <= next->first_call;
+    return range->end_call <= next->first_call;
 }
 
 /* The innermost range of each thread that is open when another begins; those that end before an outer one does and
@@ -136,7 +136,7 @@ static void assign(struct assigning *a, gt_thread_index thread, gt_call_index be
 
         if (call >= behind)
             return;
-        while (a->open[thread] != GT_NONE && ranges[a->open[thread]].behind_call <= call)
+        while (a->open[thread] != GT_NONE && ranges[a->open[thread]].end_call <= call)
             a->open[thread] = a->below[a->open[thread]];
         range = a->open[thread];
         for (int depth = 0; depth < DEPTH_MAX && range != GT_NONE; depth++, range = a->below[range])

@@ -240,7 +240,7 @@ gt_range_index gt_workload_add_range(struct gt_workload *w)
         .name = GT_NONE,
         .parent = GT_NONE,
         .first_call = w->call_count,
-        .behind_call = w->call_count,
+        .end_call = w->call_count,
     };
     return w->range_count++;
 }

@@ -219,10 +219,10 @@ struct gt_call {
 
 /* What an operation's own gap is behind. */
 enum gt_own_gap {
-    GT_OWN_GAP_NONE,
-    GT_OWN_GAP_MOST,   /* nothing in particular: no gap of it is longer */
-    GT_OWN_GAP_STREAM, /* what is before it in its stream */
-    GT_OWN_GAP_WAIT    /* what it waits for in others: an event, an edge, the legacy default stream */
+    GT_LAUNCH_GAP_NONE,
+    GT_LAUNCH_GAP_MOST,   /* nothing in particular: no gap of it is longer */
+    GT_LAUNCH_GAP_STREAM, /* what is before it in its stream */
+    GT_LAUNCH_GAP_WAIT    /* what it waits for in others: an event, an edge, the legacy default stream */
 };
 
 struct gt_op {
@@ -275,13 +275,13 @@ struct gt_range {
     gt_time_ps duration_ps; /* measured; GT_TIME_NONE when not */
     uint32_t name;          /* in names */
     gt_thread_index thread;
-    gt_range_index parent;     /* the innermost range of its thread that holds it; GT_NONE */
-    gt_call_index first_call;  /* no call before this one is in it ... */
-    gt_call_index behind_call; /* ... nor this one or any behind; both the same: no call, made before that one */
-    uint64_t gradient_bytes;   /* of a gradient that it makes ready for the optimiser; 0: none, or not recorded */
-    uint32_t external;         /* Kineto's External id; 0: not recorded */
-    uint8_t kind;              /* gt_range_kind */
-    uint8_t flags;             /* gt_range_flag */
+    gt_range_index parent;    /* the innermost range of its thread that holds it; GT_NONE */
+    gt_call_index first_call; /* no call before this one is in it ... */
+    gt_call_index end_call;   /* ... nor this one or any behind; both the same: no call, made before that one */
+    uint64_t gradient_bytes;  /* of a gradient that it makes ready for the optimiser; 0: none, or not recorded */
+    uint32_t external;        /* Kineto's External id; 0: not recorded */
+    uint8_t kind;             /* gt_range_kind */
+    uint8_t flags;            /* gt_range_flag */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */

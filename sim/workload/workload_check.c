@@ -350,7 +350,7 @@ static int check_range(const struct gt_workload *workload, uint32_t index, struc
     if (!stretch_fits(range->start_ps, range->duration_ps))
         return gt_error_set(error, "range %.200s starts too late or lasts too long; 53 days are the limit",
                             gt_name_text(workload, range->name));
-    if (range->first_call > range->behind_call || range->behind_call > workload->call_count)
+    if (range->first_call > range->end_call || range->end_call > workload->call_count)
         return gt_error_set(error, "range %.200s holds calls that are not there",
                             gt_name_text(workload, range->name));
     if (range->parent != GT_NONE && range->parent >= index)

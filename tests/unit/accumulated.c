@@ -32,7 +32,7 @@ static void expect_range(const struct gt_workload *w, gt_range_index index, cons
     assert_true(index < w->range_count);
     assert_string_equal(gt_name_text(w, w->ranges[index].name), name);
     assert_int_equal(w->ranges[index].first_call, first);
-    assert_int_equal(w->ranges[index].behind_call, behind);
+    assert_int_equal(w->ranges[index].end_call, behind);
 }
 
 /* Three passes of three calls, from the second on a call more that adds the gradient up: 0 to 2, 3 to 6, 7 to 10; and the optimiser. */

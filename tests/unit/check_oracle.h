@@ -94,7 +94,7 @@ static inline bool op_has(const struct program *p, const struct state *state, in
 /* Does the rank of `giver` give that of `taker` something, in their collective? */
 static inline bool gives(const struct program *p, const struct call *giver, const struct call *taker)
 {
-    switch (p->meetings[taker->meeting]) {
+    switch (p->instances[taker->instance]) {
     case BROADCAST_0:
     case MESSAGE: return p->stream_gpu[giver->stream] == 0;
     case REDUCE_1: return p->stream_gpu[taker->stream] == 1;
@@ -106,7 +106,7 @@ static inline bool gives(const struct program *p, const struct call *giver, cons
 static inline bool may_end(const struct program *p, const struct state *state, const struct call *c)
 {
     for (int i = 0; i < p->call_count && c->kind == PART; i++)
-        if (p->calls[i].kind == PART && p->calls[i].meeting == c->meeting && gives(p, &p->calls[i], c) &&
+        if (p->calls[i].kind == PART && p->calls[i].instance == c->instance && gives(p, &p->calls[i], c) &&
             !op_has(p, state, p->calls[i].nodes[0].op, 1))
             return false;
     return true;

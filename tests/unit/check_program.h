@@ -64,7 +64,7 @@ struct call {
     enum call_kind kind;
     int thread, stream, event, buffer;
     int executable;              /* GRAPH: 0 none, else which of its process */
-    int meeting;                 /* PART: which */
+    int instance;                /* PART: which */
     bool addressed;              /* PEER: says by addresses what it touches */
     bool from_peer, synchronous; /* PEER */
     bool plain;                  /* ALLOC, FREE: without a stream; DEVICE_SYNC: of a GPU */
@@ -88,7 +88,7 @@ struct program {
     int stream_process[STREAMS], stream_gpu[STREAMS];
     bool legacy[STREAMS], blocking[STREAMS]; /* `legacy`: one of a process and GPU */
     int buffer_process[BUFFERS], buffer_gpu[BUFFERS];
-    enum meeting_kind meetings[MEETINGS];
+    enum meeting_kind instances[MEETINGS];
     int gpu_count, process_count;
     bool recorded; /* calls have times */
     bool ranks;    /* of many collectives */

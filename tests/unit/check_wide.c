@@ -120,7 +120,7 @@ static void match_parts(struct program *p)
 
         if (c->kind != PART)
             continue;
-        c->meeting = nth[message]++ + message * MEETINGS / 2;
+        c->instance = nth[message]++ + message * MEETINGS / 2;
         if (nth[message] > MEETINGS / 2)
             c->kind = LAUNCH;
     }
@@ -129,7 +129,7 @@ static void match_parts(struct program *p)
         bool met = false;
 
         for (int j = 0; j < p->call_count; j++)
-            met |= j != i && p->calls[j].kind == PART && p->calls[j].meeting == c->meeting &&
+            met |= j != i && p->calls[j].kind == PART && p->calls[j].instance == c->instance &&
                    p->stream_gpu[p->calls[j].stream] != p->stream_gpu[c->stream];
         if (c->kind == PART && !met)
             c->kind = LAUNCH;
@@ -182,7 +182,7 @@ static void draw_program(struct program *p)
         live[b] = p->process_count + p->gpu_count > 2;
     }
     for (int m = 0; m < MEETINGS; m++)
-        p->meetings[m] = m < MEETINGS / 2 ? (enum meeting_kind)draw(MESSAGE) : MESSAGE;
+        p->instances[m] = m < MEETINGS / 2 ? (enum meeting_kind)draw(MESSAGE) : MESSAGE;
     p->call_count = 4 + draw(CALLS - 3);
     for (int i = 0; i < p->call_count; i++)
         draw_call(p, &p->calls[i], live);

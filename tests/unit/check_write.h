@@ -77,10 +77,10 @@ static inline void write_rest(FILE *out, const struct program *p, const struct c
     if (c->kind == LAUNCH)
         fputs(",\"kernel\":\"k\"", out);
     if (c->kind == PART)
-        fprintf(out, ",\"kernel\":\"c%d%s\"", p->meetings[c->meeting],
-                p->meetings[c->meeting] != MESSAGE ? ""
-                : p->stream_gpu[c->stream] == 0    ? "to"
-                                                   : "from");
+        fprintf(out, ",\"kernel\":\"c%d%s\"", p->instances[c->instance],
+                p->instances[c->instance] != MESSAGE ? ""
+                : p->stream_gpu[c->stream] == 0      ? "to"
+                                                     : "from");
     if (c->kind == COPY) /* waited for: in the legacy default stream too, from pinned memory */
         fputs(",\"direction\":\"h2d\",\"memory\":\"pinned\",\"bytes\":8,\"synchronous\":true", out);
     if (c->kind == PEER)

@@ -146,7 +146,7 @@ static void room_kept_is_room_there(void **state)
         draw_gpcs(&device);
         gpu.sms = gt_calloc(device.sms, sizeof *gpu.sms);
         gpu.gpc = gt_calloc(device.sms, sizeof *gpu.gpc);
-        gt_device_deal_gpcs(&device, gpu.gpc);
+        gt_device_assign_gpcs(&device, gpu.gpc);
         try_room(&device, &gpu);
         free(gpu.cluster_room);
         free(gpu.gpc);

@@ -75,12 +75,12 @@ static void parts_by_order(void **state)
 
     (void)state;
     assert_int_equal(parts.count, 5);
-    assert_int_equal(parts.meetings, 3);
+    assert_int_equal(parts.instances, 3);
     for (uint32_t i = 0; i < parts.count; i++) {
         assert_int_equal(parts.parts[i].op, i);
         assert_int_equal(parts.parts[i].rank, want[i].rank);
         assert_int_equal(parts.parts[i].sequence, want[i].sequence);
-        assert_int_equal(parts.parts[i].meeting, want[i].sequence);
+        assert_int_equal(parts.parts[i].instance, want[i].sequence);
         assert_int_equal(gt_collective_part_ranks(w, &parts.parts[i]), 2);
     }
     assert_int_equal(gt_collective_parts_of(&parts, 3, &first), 1);
@@ -102,16 +102,16 @@ static void messages_by_pair(void **state)
         "{\"call\":\"launch\",\"kernel\":\"r1\",\"stream\":\"a\"}\n"
         "{\"call\":\"launch\",\"kernel\":\"r2\",\"stream\":\"b\"}\n");
     struct gt_collective_parts parts = gt_collective_parts(w);
-    static const uint32_t meeting[] = { 0, 2, 1, 0, 2, 1 }; /* 0 to 1, 1 to 2, 2 to 0: by sender */
+    static const uint32_t instance[] = { 0, 2, 1, 0, 2, 1 }; /* 0 to 1, 1 to 2, 2 to 0: by sender */
 
     (void)state;
     assert_int_equal(parts.count, 6);
-    assert_int_equal(parts.meetings, 3);
+    assert_int_equal(parts.instances, 3);
     for (uint32_t i = 0; i < parts.count; i++) {
         assert_int_equal(parts.parts[i].op, i / 2);
         assert_int_equal(parts.parts[i].rank, i / 2);
         assert_int_equal(parts.parts[i].sequence, 0);
-        assert_int_equal(parts.parts[i].meeting, meeting[i]);
+        assert_int_equal(parts.parts[i].instance, instance[i]);
     }
     gt_collective_parts_free(&parts);
     gt_workload_free(w);

@@ -1,5 +1,5 @@
 /* Random programs of several GPUs with collectives and messages against an oracle that knows nothing of the simulator: each
- * operation starts when its launch and the one before it in its stream allow, each meeting ends its time after its last
+ * operation starts when its launch and the one before it in its stream allow, each instance ends its time after its last
  * part has started, and this is worked out over and over until nothing changes.  What has no time then never ends. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +128,7 @@ struct times {
     gt_time_ps start_ps[MOST_OPS], end_ps[MOST_OPS];
 };
 
-/* When the meeting of a part ends; GT_TIME_NONE: not yet known. */
+/* When the instance of a part ends; GT_TIME_NONE: not yet known. */
 static gt_time_ps meeting_end(const struct gt_workload *w, const struct gt_collective_parts *parts,
                               const struct gt_collective_part *part, const struct times *times)
 {
@@ -138,7 +138,7 @@ static gt_time_ps meeting_end(const struct gt_workload *w, const struct gt_colle
     for (uint32_t i = 0; i < parts->count; i++) {
         const struct gt_collective_part *other = &parts->parts[i];
 
-        if (other->meeting != part->meeting)
+        if (other->instance != part->instance)
             continue;
         there++;
         if (w->ops[other->op].duration_ps < least_ps)

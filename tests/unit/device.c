@@ -161,14 +161,14 @@ static void sms_are_dealt_to_gpcs_in_pairs(void **state)
     (void)state;
     takes("chip.sms", "132", "132");
     takes("chip.gpc_sms", "8,16,16,16,16,16,18,18,2,2,2,2", "8,16,16,16,16,16,18,18,2,2,2,2");
-    gt_device_deal_gpcs(&device, gpc);
+    gt_device_assign_gpcs(&device, gpc);
     for (int sm = 0; sm < 132; sm++)
         assert_int_equal(gpc[sm], of_pair[sm / 2]);
     takes("chip.sms", "5", "5"); /* and the GPCs are not known any more */
-    gt_device_deal_gpcs(&device, gpc);
+    gt_device_assign_gpcs(&device, gpc);
     assert_int_equal(gpc[4], 0);
     takes("chip.gpc_sms", "3,2", "3,2");
-    gt_device_deal_gpcs(&device, gpc);
+    gt_device_assign_gpcs(&device, gpc);
     assert_memory_equal(gpc, ((const uint8_t[]){ 0, 0, 1, 1, 0 }), 5);
 }
 

@@ -207,7 +207,7 @@ static void the_same_work_lasts_what_it_lasted_alone(void **state)
     struct gt_isolated isolated;
 
     (void)state;
-    gt_isolated_learn_alike(&isolated, w, play_twice_as_long, w);
+    gt_isolated_learn_equivalent(&isolated, w, play_twice_as_long, w);
     assert_true(isolated.duration_ps[0] == GT_TIME_NONE); /* as recorded */
     assert_int_equal(isolated.duration_ps[1], 100000000);
     assert_int_equal(isolated.duration_ps[2], 100000000);
@@ -222,7 +222,7 @@ static void the_same_work_lasts_equally_long_if_it_never_ran_alone(void **state)
     struct gt_isolated isolated;
 
     (void)state;
-    gt_isolated_learn_alike(&isolated, w, play_twice_as_long, w);
+    gt_isolated_learn_equivalent(&isolated, w, play_twice_as_long, w);
     assert_int_equal(isolated.duration_ps[0], isolated.duration_ps[1]);
     assert_true(isolated.duration_ps[0] > 80000000 && isolated.duration_ps[0] < 125000000);
     gt_isolated_free(&isolated);

@@ -68,7 +68,7 @@ static void describe_range(FILE *out, const struct gt_workload *w, const struct 
     fprintf(out, "range thread %u ", range->thread);
     add_time(out, range->start_ps, range->duration_ps);
     fprintf(out, " %s %s external %u calls %u..%u", gt_range_kind_names[range->kind], gt_name_text(w, range->name),
-            range->external, range->first_call, range->behind_call);
+            range->external, range->first_call, range->end_call);
     if (range->parent != GT_NONE)
         fprintf(out, " within %s", gt_name_text(w, w->ranges[range->parent].name));
     fputc('\n', out);

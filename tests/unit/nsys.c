@@ -311,7 +311,7 @@ static void nvtx_ranges_have_names_kinds_and_calls(void **state)
     static const struct {
         const char *name, *parent;
         uint8_t kind, flags;
-        uint32_t first_call, behind_call;
+        uint32_t first_call, end_call;
         gt_time_ps start_ps;
     } expected[] = {
         { "iteration", NULL, GT_RANGE_NVTX, 0, 1, 10, 500000 },
@@ -333,7 +333,7 @@ static void nvtx_ranges_have_names_kinds_and_calls(void **state)
         assert_int_equal(range->flags, expected[i].flags);
         assert_int_equal(range->start_ps, expected[i].start_ps);
         assert_int_equal(range->first_call, expected[i].first_call);
-        assert_int_equal(range->behind_call, expected[i].behind_call);
+        assert_int_equal(range->end_call, expected[i].end_call);
         assert_int_equal(range->parent == GT_NONE, expected[i].parent == NULL);
         if (expected[i].parent != NULL)
             assert_string_equal(gt_name_text(workload, workload->ranges[range->parent].name), expected[i].parent);

@@ -218,7 +218,7 @@ static void renumbered_calls_stay_in_their_ranges(void **state)
     (void)state;
     gt_ranges_renumber(w, place);
     assert_int_equal(w->ranges[2].first_call, 3);
-    assert_int_equal(w->ranges[2].behind_call, 7);
+    assert_int_equal(w->ranges[2].end_call, 7);
     gt_workload_free(w);
 }
 
@@ -272,7 +272,7 @@ static void a_wrong_range_is_refused(void **state)
     struct gt_range good = w->ranges[2];
 
     (void)state;
-    w->ranges[2].behind_call = w->call_count + 1;
+    w->ranges[2].end_call = w->call_count + 1;
     assert_int_equal(gt_workload_check(w, &error), -1);
     assert_non_null(strstr(error.text, "calls that are not there"));
     w->ranges[2] = good;

@@ -168,7 +168,7 @@ static void operators_limit_a_cold_iteration(void **state)
         w->ranges[range].kind = GT_RANGE_OPERATOR;
         w->ranges[range].name = gt_name(w, "aten::relu", 10);
         w->ranges[range].first_call = w->call_count - 1;
-        w->ranges[range].behind_call = w->call_count;
+        w->ranges[range].end_call = w->call_count;
         w->ranges[range].parent = GT_NONE;
     }
     gt_steady_find(&steady, w, &device, &framework, true);
@@ -228,7 +228,7 @@ static void annotate(struct gt_workload *w, gt_call_index first)
     w->ranges[range].kind = GT_RANGE_NVTX;
     w->ranges[range].name = gt_name(w, "iteration", 9);
     w->ranges[range].first_call = first;
-    w->ranges[range].behind_call = w->call_count;
+    w->ranges[range].end_call = w->call_count;
     w->ranges[range].parent = GT_NONE;
 }
 

@@ -125,7 +125,7 @@ static bool is_step_of(const struct gt_lane *lane, const struct gt_loaded_range 
 
     return range->step && range->start_ps != GT_TIME_NONE && range->thread != GT_NONE &&
            t->processes[range->thread] == lane->process &&
-           (part->all || (range->first_call >= part->first_call && range->behind_call <= part->behind_call));
+           (part->all || (range->first_call >= part->first_call && range->end_call <= part->end_call));
 }
 
 static void add_window(struct gt_lane *lane, struct gt_breakdown *breakdown, size_t *room, const char *name,
@@ -133,7 +133,7 @@ static void add_window(struct gt_lane *lane, struct gt_breakdown *breakdown, siz
 {
     const struct gt_selection *part = &lane->run->part;
 
-    if (!part->all && part->behind_call == UINT64_MAX) { /* no step was asked for: a part of the time */
+    if (!part->all && part->end_call == UINT64_MAX) { /* no step was asked for: a part of the time */
         from_ps = from_ps > part->from_ps ? from_ps : part->from_ps;
         to_ps = to_ps < part->to_ps ? to_ps : part->to_ps;
     }
@@ -147,14 +147,14 @@ static void add_window(struct gt_lane *lane, struct gt_breakdown *breakdown, siz
 }
 
 /* When what had been asked for until that call has ended. */
-static gt_time_ps ended_by(const struct gt_lane *lane, uint32_t behind_call)
+static gt_time_ps ended_by(const struct gt_lane *lane, uint32_t end_call)
 {
     gt_time_ps end_ps = 0;
 
     for (size_t i = 0; i < lane->op_count; i++) {
         const struct gt_loaded_op *op = &lane->run->ops[lane->ops[i]];
 
-        if (op->call < behind_call && op->end_ps > end_ps)
+        if (op->call < end_call && op->end_ps > end_ps)
             end_ps = op->end_ps;
     }
     return end_ps;
@@ -167,7 +167,7 @@ static void add_steps(struct gt_lane *lane, struct gt_breakdown *breakdown, size
 
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_loaded_range *range = &lane->run->ranges[order[i]];
-        gt_time_ps to_ps = range->end_ps, ended_ps = i + 1 == count ? ended_by(lane, range->behind_call) : 0;
+        gt_time_ps to_ps = range->end_ps, ended_ps = i + 1 == count ? ended_by(lane, range->end_call) : 0;
 
         to_ps = to_ps > ended_ps ? to_ps : ended_ps;
         if (i + 1 < count && lane->run->ranges[order[i + 1]].start_ps < to_ps)

@@ -183,10 +183,10 @@ static void walk_thread(const struct walk *walk, gt_thread_index thread, gt_time
     const struct gt_loaded_run *t = walk->run;
     uint32_t at = mark_at(t, thread, from_ps), behind_mark = t->first_mark[thread + 1];
     uint32_t next_mark = at == GT_NONE ? t->first_mark[thread] : at + 1;
-    uint32_t call = call_behind(t, thread, from_ps), behind_call = t->thread_first[thread + 1];
+    uint32_t call = call_behind(t, thread, from_ps), end_call = t->thread_first[thread + 1];
 
     while (from_ps < to_ps) {
-        const struct gt_loaded_call *c = call < behind_call ? &t->calls[t->thread_calls[call]] : NULL;
+        const struct gt_loaded_call *c = call < end_call ? &t->calls[t->thread_calls[call]] : NULL;
         bool inside = c != NULL && c->start_ps <= from_ps && c->end_ps > from_ps;
         struct gt_host_piece piece = { from_ps, to_ps, thread, at == GT_NONE ? GT_NONE : t->marks[at].range,
                                        inside ? t->thread_calls[call] : GT_NONE };
@@ -200,7 +200,7 @@ static void walk_thread(const struct walk *walk, gt_thread_index thread, gt_time
         from_ps = piece.to_ps;
         if (next_mark < behind_mark && t->marks[next_mark].from_ps <= from_ps)
             at = next_mark++;
-        while (call < behind_call && t->calls[t->thread_calls[call]].end_ps <= from_ps)
+        while (call < end_call && t->calls[t->thread_calls[call]].end_ps <= from_ps)
             call++;
     }
 }

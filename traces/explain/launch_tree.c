@@ -54,7 +54,7 @@ static uint32_t node_below(struct growing *g, uint32_t parent, const char *kind,
 static bool is_in_part(const struct gt_loaded_run *t, const struct gt_loaded_range *range)
 {
     return t->part.all || (range->start_ps >= t->part.from_ps && range->start_ps < t->part.to_ps &&
-                           range->behind_call >= t->part.first_call && range->first_call <= t->part.behind_call);
+                           range->end_call >= t->part.first_call && range->first_call <= t->part.end_call);
 }
 
 /* A range stands behind the one that it is in. */

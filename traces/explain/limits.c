@@ -112,7 +112,7 @@ static void attribute(const struct gt_loaded_run *t, struct attribution *a)
             continue;
         gt_array_grow(a->steps, a->step_count, a->step_room);
         a->steps[a->step_count] = (struct gt_limit_share){ .name = gt_strdup(range->name) };
-        for (uint32_t call = range->first_call; call < range->behind_call; call++)
+        for (uint32_t call = range->first_call; call < range->end_call; call++)
             a->step_of[call] = (uint32_t)a->step_count;
         a->step_count++;
     }

@@ -68,7 +68,7 @@ static int read_range(struct gt_loading_run *loading, struct gt_query *query)
         .parent = parent,
         .thread = gt_loading_index(query, 3, t->thread_count),
         .first_call = (uint32_t)first,
-        .behind_call = (uint32_t)behind,
+        .end_call = (uint32_t)behind,
     };
     range->loader = gt_is_data_loader(range->name) || (parent != GT_NONE && t->ranges[parent].loader);
     return 0;

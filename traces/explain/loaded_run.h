@@ -44,7 +44,7 @@ struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
     gt_time_ps start_ps, end_ps; /* in this run; start GT_TIME_NONE: the run does not say */
     uint32_t parent;             /* GT_NONE: none */
     gt_thread_index thread;
-    gt_call_index first_call, behind_call; /* its thread's calls, a step: all threads', lie between */
+    gt_call_index first_call, end_call; /* its thread's calls, a step: all threads', lie between */
 };
 
 /* From this time on, until the next mark of its thread, a range is the innermost one open. */

@@ -45,9 +45,9 @@ bool gt_part_has_call(const struct gt_loaded_run *t, gt_call_index call)
 /* Is the work that the segment is for in the part, whenever it was done? */
 static bool is_for_part(const struct gt_loaded_run *t, const struct gt_stats_segment *segment, uint32_t call)
 {
-    if (t->part.by_time && t->part.behind_call == UINT64_MAX) /* no step */
+    if (t->part.by_time && t->part.end_call == UINT64_MAX) /* no step */
         return true;
-    if (call == GT_NONE || call < t->part.first_call || call >= t->part.behind_call)
+    if (call == GT_NONE || call < t->part.first_call || call >= t->part.end_call)
         return false;
     if (t->part.by_time)
         return true;

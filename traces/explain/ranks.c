@@ -17,7 +17,7 @@ static gt_gpu_index gpu_of(const struct gt_loaded_run *t, gt_op_index op)
 }
 
 /* Kernels by end, those of one name together. */
-static int by_meeting(const void *left, const void *right, void *user)
+static int by_instance(const void *left, const void *right, void *user)
 {
     const struct gt_loaded_run *t = user;
     gt_op_index a = *(const gt_op_index *)left, b = *(const gt_op_index *)right;
@@ -62,7 +62,7 @@ static gt_op_index *sorted_kernels(const struct gt_loaded_run *t, uint32_t *coun
         if (may_meet(t, t->by_start[i], known))
             kernels[(*count)++] = t->by_start[i];
     if (*count > 0)
-        qsort_r(kernels, *count, sizeof *kernels, by_meeting, (void *)t);
+        qsort_r(kernels, *count, sizeof *kernels, by_instance, (void *)t);
     return kernels;
 }
 
@@ -82,13 +82,14 @@ static uint32_t first_beside(const struct gt_loaded_run *t, gt_time_ps start_ps,
     return low;
 }
 
-/* A meeting of ranks: its parts, and which came last and first. */
-struct meeting {
+/* A instance of ranks: its parts, and which came last and first. */
+struct instance {
     const gt_op_index *parts;
     uint32_t count;
     gt_op_index last, first;
 };
-typedef void take_fn(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps, void *user);
+typedef void take_fn(const struct gt_loaded_run *t, const struct instance *instance, gt_time_ps longest_ps,
+                     void *user);
 
 struct telling {
     gt_rank_piece_fn *tell;
@@ -130,14 +131,14 @@ static void tell_part(const struct gt_loaded_run *t, gt_op_index part, gt_time_p
     tell_until(telling, own->end_ps, false);
 }
 
-static void tell_meeting(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps,
-                         void *user)
+static void tell_instance(const struct gt_loaded_run *t, const struct instance *instance, gt_time_ps longest_ps,
+                          void *user)
 {
     struct telling *telling = user;
 
-    telling->came_ps = op_of(t, meeting->last)->start_ps;
-    for (uint32_t i = 0; i < meeting->count; i++)
-        tell_part(t, meeting->parts[i], longest_ps, telling);
+    telling->came_ps = op_of(t, instance->last)->start_ps;
+    for (uint32_t i = 0; i < instance->count; i++)
+        tell_part(t, instance->parts[i], longest_ps, telling);
 }
 
 /* What a GPU did for longest between two times. */
@@ -159,12 +160,12 @@ static void find_busy(const struct gt_loaded_run *t, struct gt_rank_waits *rank,
     }
 }
 
-static gt_time_ps kept_ps(const struct gt_loaded_run *t, const struct meeting *meeting)
+static gt_time_ps kept_ps(const struct gt_loaded_run *t, const struct instance *instance)
 {
     gt_time_ps kept = 0;
 
-    for (uint32_t i = 0; i < meeting->count; i++)
-        kept += op_of(t, meeting->last)->start_ps - op_of(t, meeting->parts[i])->start_ps;
+    for (uint32_t i = 0; i < instance->count; i++)
+        kept += op_of(t, instance->last)->start_ps - op_of(t, instance->parts[i])->start_ps;
     return kept;
 }
 
@@ -175,51 +176,51 @@ static void add_piece(void *user, const struct gt_rank_piece *piece)
     *(piece->hidden ? &own->hidden_ps : &own->exposed_ps) += piece->to_ps - piece->from_ps;
 }
 
-static void add_meeting(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps,
-                        void *user)
+static void add_instance(const struct gt_loaded_run *t, const struct instance *instance, gt_time_ps longest_ps,
+                         void *user)
 {
-    struct gt_rank_waits *of_gpu = user, *late = &of_gpu[gpu_of(t, meeting->last)];
+    struct gt_rank_waits *of_gpu = user, *late = &of_gpu[gpu_of(t, instance->last)];
     struct telling telling = { .tell = add_piece, .user = of_gpu };
-    gt_time_ps first_ps = op_of(t, meeting->first)->start_ps, last_ps = op_of(t, meeting->last)->start_ps;
-    gt_time_ps kept = kept_ps(t, meeting);
+    gt_time_ps first_ps = op_of(t, instance->first)->start_ps, last_ps = op_of(t, instance->last)->start_ps;
+    gt_time_ps kept = kept_ps(t, instance);
 
-    tell_meeting(t, meeting, longest_ps, &telling);
-    for (uint32_t i = 0; i < meeting->count; i++) {
-        struct gt_rank_waits *own = &of_gpu[gpu_of(t, meeting->parts[i])];
+    tell_instance(t, instance, longest_ps, &telling);
+    for (uint32_t i = 0; i < instance->count; i++) {
+        struct gt_rank_waits *own = &of_gpu[gpu_of(t, instance->parts[i])];
 
         own->collectives++;
-        own->waited_ps += last_ps - op_of(t, meeting->parts[i])->start_ps;
+        own->waited_ps += last_ps - op_of(t, instance->parts[i])->start_ps;
     }
     if (kept == 0)
         return;
     late->last++;
     late->kept_ps += kept;
     if (late->worst == GT_NONE || kept > late->worst_ps) {
-        late->worst = meeting->last;
+        late->worst = instance->last;
         late->worst_ps = kept;
-        late->worst_others = meeting->count - 1;
-        gt_why(t, meeting->last, first_ps, last_ps, &late->hold);
+        late->worst_others = instance->count - 1;
+        gt_why(t, instance->last, first_ps, last_ps, &late->hold);
         find_busy(t, late, first_ps, last_ps, longest_ps);
     }
 }
 
-/* The meeting of these parts; where it is not known that they are of a collective, if anybody waited in it. */
+/* The instance of these parts; where it is not known that they are of a collective, if anybody waited in it. */
 static void take_parts(const struct gt_loaded_run *t, const gt_op_index *parts, uint32_t count, bool known,
                        gt_time_ps longest_ps, take_fn *take, void *user)
 {
-    struct meeting meeting = { parts, count, parts[0], parts[0] };
+    struct instance instance = { parts, count, parts[0], parts[0] };
 
     for (uint32_t i = 1; i < count; i++) {
-        if (op_of(t, parts[i])->start_ps > op_of(t, meeting.last)->start_ps)
-            meeting.last = parts[i];
-        if (op_of(t, parts[i])->start_ps < op_of(t, meeting.first)->start_ps)
-            meeting.first = parts[i];
+        if (op_of(t, parts[i])->start_ps > op_of(t, instance.last)->start_ps)
+            instance.last = parts[i];
+        if (op_of(t, parts[i])->start_ps < op_of(t, instance.first)->start_ps)
+            instance.first = parts[i];
     }
-    if (known || op_of(t, meeting.first)->start_ps < op_of(t, meeting.last)->start_ps)
-        take(t, &meeting, longest_ps, user);
+    if (known || op_of(t, instance.first)->start_ps < op_of(t, instance.last)->start_ps)
+        take(t, &instance, longest_ps, user);
 }
 
-static void for_meetings(const struct gt_loaded_run *t, take_fn *take, void *user)
+static void for_instances(const struct gt_loaded_run *t, take_fn *take, void *user)
 {
     uint32_t kernels;
     bool known = knows_collectives(t);
@@ -245,7 +246,7 @@ void gt_rank_pieces(const struct gt_loaded_run *t, gt_rank_piece_fn *tell, void 
 {
     struct telling telling = { .tell = tell, .user = user };
 
-    for_meetings(t, tell_meeting, &telling);
+    for_instances(t, tell_instance, &telling);
 }
 
 struct telling_lates {
@@ -253,10 +254,12 @@ struct telling_lates {
     void *user;
 };
 
-static void tell_late(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps, void *user)
+static void tell_late(const struct gt_loaded_run *t, const struct instance *instance, gt_time_ps longest_ps,
+                      void *user)
 {
     const struct telling_lates *telling = user;
-    struct gt_rank_late late = { gpu_of(t, meeting->last), op_of(t, meeting->last)->start_ps, kept_ps(t, meeting) };
+    struct gt_rank_late late = { gpu_of(t, instance->last), op_of(t, instance->last)->start_ps,
+                                 kept_ps(t, instance) };
 
     (void)longest_ps;
     telling->tell(telling->user, &late);
@@ -266,7 +269,7 @@ void gt_rank_lates(const struct gt_loaded_run *t, gt_rank_late_fn *tell, void *u
 {
     struct telling_lates telling = { tell, user };
 
-    for_meetings(t, tell_late, &telling);
+    for_instances(t, tell_late, &telling);
 }
 
 struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *t, size_t *count)
@@ -275,7 +278,7 @@ struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *t, size_t *count
 
     for (uint32_t i = 0; i < t->gpu_count; i++)
         of_gpu[i] = (struct gt_rank_waits){ .gpu = i, .worst = GT_NONE, .busy = GT_NONE };
-    for_meetings(t, add_meeting, of_gpu);
+    for_instances(t, add_instance, of_gpu);
     *count = 0;
     for (uint32_t i = 0; i < t->gpu_count; i++)
         if (of_gpu[i].collectives > 0)

@@ -98,7 +98,7 @@ enum gt_call_row {
 };
 /* ranges.c: is a range, of that time and those calls, in the part asked for? */
 bool gt_export_has_range(const struct gt_selection *selection, int64_t start_ps, int64_t end_ps, int64_t first_call,
-                         int64_t behind_call);
+                         int64_t end_call);
 /* The range of a row, on its thread's track. */
 int gt_export_write_range(struct gt_export *export, struct gt_perfetto_sequence *sequence,
                           const struct gt_perfetto_track *track, struct gt_query *query, struct gt_error *error);

@@ -3,10 +3,10 @@
 
 /* What began before the part that is shown and goes on in it is shown too. */
 bool gt_export_has_range(const struct gt_selection *selection, int64_t start_ps, int64_t end_ps, int64_t first_call,
-                         int64_t behind_call)
+                         int64_t end_call)
 {
     return (uint64_t)start_ps < selection->to_ps && (uint64_t)end_ps >= selection->from_ps &&
-           (uint64_t)behind_call >= selection->first_call && (uint64_t)first_call <= selection->behind_call;
+           (uint64_t)end_call >= selection->first_call && (uint64_t)first_call <= selection->end_call;
 }
 
 int gt_export_write_range(struct gt_export *export, struct gt_perfetto_sequence *sequence,

@@ -33,7 +33,7 @@ static bool must_count(const struct gt_workload *workload, const struct gt_range
 {
     if (!gt_range_is_measured(range))
         return true;
-    return range->first_call < range->behind_call && workload->calls[range->first_call].start_ps == GT_TIME_NONE;
+    return range->first_call < range->end_call && workload->calls[range->first_call].start_ps == GT_TIME_NONE;
 }
 
 /* calls[i]: how many calls range i holds; NULL where none must say it. */

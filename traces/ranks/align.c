@@ -26,12 +26,12 @@ static struct ends find_ends(const struct gt_rank *ranks, const struct gt_rank_g
                              const struct gt_rank_member *other)
 {
     struct ends ends = {
-        .at_ps = gt_calloc(group->meetings + 1ull, sizeof *ends.at_ps),
-        .apart_ps = gt_calloc(group->meetings + 1ull, sizeof *ends.apart_ps),
+        .at_ps = gt_calloc(group->instances + 1ull, sizeof *ends.at_ps),
+        .apart_ps = gt_calloc(group->instances + 1ull, sizeof *ends.apart_ps),
     };
 
     for (int any = 0; any < 2 && ends.count == 0; any++)
-        for (uint32_t i = 0; i < group->meetings; i++) {
+        for (uint32_t i = 0; i < group->instances; i++) {
             double common_ps, own_ps;
 
             if (!any && !gt_rank_ends_at_once(gt_rank_note(ranks, member, i)->kind))
@@ -126,14 +126,14 @@ static bool align_one(struct aligning *a, const struct gt_rank_groups *groups)
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct gt_rank_group *group = &groups->groups[i];
 
-        for (uint32_t j = 0; j < group->count && group->meetings > 0; j++) {
+        for (uint32_t j = 0; j < group->count && group->instances > 0; j++) {
             const struct gt_rank_member *member = &group->members[j];
 
             for (uint32_t k = 0; k < group->count && a->known[member->rank]; k++) {
                 const struct gt_rank_member *other = &group->members[k];
                 struct ends ends;
 
-                if (a->known[other->rank] || group->meetings <= most)
+                if (a->known[other->rank] || group->instances <= most)
                     continue;
                 ends = find_ends(a->ranks, group, member, &a->clocks[member->rank], other);
                 if (ends.count > most) {

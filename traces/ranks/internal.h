@@ -14,14 +14,14 @@ struct gt_rank_member {
     uint32_t count, room;
     uint32_t left_out; /* that are no longer among them, since not all members have their numbers */
     uint32_t bare;     /* notes before the first one that has a number; see match.c */
-    uint32_t first;    /* the note that belongs to the group's first meeting */
+    uint32_t first;    /* the note that belongs to the group's first instance */
 };
 
 /* Those whose collectives belong together. */
 struct gt_rank_group {
     const char *key; /* lent by the workload that named it first; "" where the recording does not tell groups apart */
     uint32_t size;   /* members that it has by the recordings; 0: they do not say */
-    uint32_t meetings; /* collectives that all members have, one after the other; 0: they cannot be joined */
+    uint32_t instances; /* collectives that all members have, one after the other; 0: they cannot be joined */
     struct gt_rank_member *members;
     uint32_t count, room;
 };
@@ -61,16 +61,16 @@ bool gt_rank_shift_find(const struct gt_rank *ranks, const struct gt_rank_member
 /* unnamed.c: the group without a name, a member a stream, becomes those groups whose collectives end together. */
 void gt_rank_groups_split(struct gt_rank_groups *groups, const struct gt_rank *ranks);
 
-/* The note of a member in one of its group's meetings, and its operation. */
+/* The note of a member in one of its group's instances, and its operation. */
 static inline const struct gt_collective_note *gt_rank_note(const struct gt_rank *ranks,
-                                                            const struct gt_rank_member *member, uint32_t meeting)
+                                                            const struct gt_rank_member *member, uint32_t instance)
 {
-    return &ranks[member->rank].notes.notes[member->notes[member->first + meeting]];
+    return &ranks[member->rank].notes.notes[member->notes[member->first + instance]];
 }
 static inline const struct gt_op *gt_rank_op(const struct gt_rank *ranks, const struct gt_rank_member *member,
-                                             uint32_t meeting)
+                                             uint32_t instance)
 {
-    return &ranks[member->rank].workload->ops[gt_rank_note(ranks, member, meeting)->op];
+    return &ranks[member->rank].workload->ops[gt_rank_note(ranks, member, instance)->op];
 }
 
 /* How many ranks' clocks could not be told, and how many run faster or slower than the first one's. */

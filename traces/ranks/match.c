@@ -201,19 +201,19 @@ static bool match_by_order(const struct gt_rank *ranks, struct gt_rank_group *gr
 }
 
 /* How many follow each other that all members have. */
-static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank_group *group)
+static uint32_t count_instances(const struct gt_rank *ranks, const struct gt_rank_group *group)
 {
     const struct gt_rank_member *first = &group->members[0];
 
-    for (uint32_t meeting = 0;; meeting++) {
+    for (uint32_t instance = 0;; instance++) {
         for (uint32_t i = 0; i < group->count; i++) {
             const struct gt_rank_member *member = &group->members[i];
 
-            if (member->first + meeting >= member->count)
-                return meeting;
-            if (gt_rank_note_at(ranks, member, member->first + meeting)->kind !=
-                gt_rank_note_at(ranks, first, first->first + meeting)->kind)
-                return meeting;
+            if (member->first + instance >= member->count)
+                return instance;
+            if (gt_rank_note_at(ranks, member, member->first + instance)->kind !=
+                gt_rank_note_at(ranks, first, first->first + instance)->kind)
+                return instance;
         }
     }
 }
@@ -231,7 +231,7 @@ struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count
         if (group->count < 2 || (group->size != 0 && group->size != group->count))
             continue;
         if (match_by_number(ranks, group) || match_by_order(ranks, group))
-            group->meetings = count_meetings(ranks, group);
+            group->instances = count_instances(ranks, group);
     }
     return groups;
 }

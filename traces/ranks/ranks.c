@@ -56,13 +56,13 @@ static uint32_t add_group(struct gt_workload *w, const struct gt_rank_group *gro
 
 /* What the members say of one collective; of sizes that differ (all_to_all, uneven shards) the largest holds. */
 static struct gt_collective describe(struct gt_workload *w, const struct gt_rank *ranks,
-                                     const struct gt_rank_group *group, uint32_t number, uint32_t meeting)
+                                     const struct gt_rank_group *group, uint32_t number, uint32_t instance)
 {
-    const struct gt_collective_note *first = gt_rank_note(ranks, &group->members[0], meeting);
+    const struct gt_collective_note *first = gt_rank_note(ranks, &group->members[0], instance);
     struct gt_collective collective = gt_collective_of(first->kind, number, 0);
 
     for (uint32_t i = 0; i < group->count; i++) {
-        const struct gt_collective_note *note = gt_rank_note(ranks, &group->members[i], meeting);
+        const struct gt_collective_note *note = gt_rank_note(ranks, &group->members[i], instance);
 
         if (note->bytes > collective.bytes)
             collective.bytes = note->bytes;
@@ -81,12 +81,12 @@ static void join_group(struct gt_workload *w, const struct gt_rank *ranks, const
 {
     uint32_t number = add_group(w, group, places);
 
-    for (uint32_t meeting = 0; meeting < group->meetings; meeting++) {
-        struct gt_collective collective = describe(w, ranks, group, number, meeting);
+    for (uint32_t instance = 0; instance < group->instances; instance++) {
+        struct gt_collective collective = describe(w, ranks, group, number, instance);
 
         for (uint32_t i = 0; i < group->count; i++) {
             const struct gt_rank_member *member = &group->members[i];
-            gt_op_index op = places[member->rank].ops[gt_rank_note(ranks, member, meeting)->op];
+            gt_op_index op = places[member->rank].ops[gt_rank_note(ranks, member, instance)->op];
             struct gt_kernel kernel = w->kernels[w->ops[op].kernel];
 
             kernel.collective = collective;
@@ -104,21 +104,21 @@ static uint64_t count_alone(const struct gt_rank_groups *groups)
     for (uint32_t i = 0; i < groups->count; i++)
         for (uint32_t j = 0; j < groups->groups[i].count; j++)
             alone += groups->groups[i].members[j].left_out + groups->groups[i].members[j].count -
-                     groups->groups[i].meetings;
+                     groups->groups[i].instances;
     return alone;
 }
 
 /* Collectives of groups without a name that might have been others: of two GPUs there is but one. */
 static uint64_t count_unnamed(const struct gt_rank_groups *groups)
 {
-    uint64_t meetings = 0, members = 0;
+    uint64_t instances = 0, members = 0;
 
     for (uint32_t i = 0; i < groups->count; i++)
         if (groups->groups[i].key[0] == '\0') {
-            meetings += groups->groups[i].meetings;
+            instances += groups->groups[i].instances;
             members += groups->groups[i].count;
         }
-    return members > 2 ? meetings : 0;
+    return members > 2 ? instances : 0;
 }
 
 /* The one workload itself: all keep their numbers. */
@@ -149,7 +149,7 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
     if (w == NULL)
         return NULL;
     for (uint32_t i = 0; i < groups->count; i++)
-        if (groups->groups[i].meetings > 0)
+        if (groups->groups[i].instances > 0)
             join_group(w, ranks, &groups->groups[i], places);
     gt_ranks_order(w);
     gt_import_warn(w, "collectives-alone", count_alone(groups));

@@ -35,9 +35,9 @@ static const char **find_steps(const struct gt_rank *ranks, const struct gt_rank
     for (uint32_t i = 0, at = 0; i < member->count && count > 0; i++) {
         gt_call_index call = w->ops[gt_rank_note_at(ranks, member, i)->op].call;
 
-        while (at + 1 < count && call >= steps[at]->behind_call)
+        while (at + 1 < count && call >= steps[at]->end_call)
             at++;
-        if (call >= steps[at]->first_call && call < steps[at]->behind_call)
+        if (call >= steps[at]->first_call && call < steps[at]->end_call)
             of_note[i] = gt_name_text(w, steps[at]->name);
     }
     free(steps);

@@ -268,7 +268,7 @@ static void bind_calls(struct gt_query *query, const struct gt_selection *select
     gt_query_bind(query, 3, bound(selection->from_ps));
     gt_query_bind(query, 4, bound(selection->to_ps == 0 ? 0 : selection->to_ps - 1));
     gt_query_bind(query, 5, bound(selection->first_call));
-    gt_query_bind(query, 6, bound(selection->behind_call) - 1);
+    gt_query_bind(query, 6, bound(selection->end_call) - 1);
 }
 
 /* Host threads: how many called, and how long they were blocked. */

@@ -88,7 +88,7 @@ static bool is_in(const struct gt_selection *selection, struct gt_query *query, 
 
     return start_ps >= selection->from_ps && start_ps < selection->to_ps && behind >= 0 &&
            (uint64_t)behind >= selection->first_call &&
-           (uint64_t)gt_query_integer(query, RANGE_FIRST_CALL) <= selection->behind_call;
+           (uint64_t)gt_query_integer(query, RANGE_FIRST_CALL) <= selection->end_call;
 }
 
 static int read_range(struct operators *operators, struct gt_query *query, struct gt_error *error)

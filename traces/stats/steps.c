@@ -6,7 +6,7 @@
 
 /* A step while its operations and calls pass. */
 struct step {
-    uint64_t first_op, behind_op, first_call, behind_call;
+    uint64_t first_op, behind_op, first_call, end_call;
     gt_time_ps covered_ps; /* the GPU's time up to here has been looked at */
 };
 
@@ -27,11 +27,11 @@ static int read_step(struct steps *steps, struct gt_query *query, struct gt_erro
         gt_query_number(query, 4, UINT32_MAX, "first_op", &step.first_op, error) != 0 ||
         gt_query_number(query, 5, UINT32_MAX, "behind_op", &step.behind_op, error) != 0 ||
         gt_query_number(query, 6, UINT32_MAX, "first_call", &step.first_call, error) != 0 ||
-        gt_query_number(query, 7, UINT32_MAX, "behind_call", &step.behind_call, error) != 0)
+        gt_query_number(query, 7, UINT32_MAX, "behind_call", &step.end_call, error) != 0)
         return -1;
     if (end_ps < steps->work->selection.from_ps || start_ps >= steps->work->selection.to_ps ||
-        step.behind_call <= steps->work->selection.first_call ||
-        step.first_call >= steps->work->selection.behind_call)
+        step.end_call <= steps->work->selection.first_call ||
+        step.first_call >= steps->work->selection.end_call)
         return 0;
     gt_array_grow(steps->steps, steps->count, steps->room);
     steps->steps[steps->count++] = step;
@@ -58,7 +58,7 @@ static struct step *step_of(const struct steps *steps, uint64_t number, bool cal
     if (low == 0)
         return NULL;
     step = &steps->steps[low - 1];
-    return number < (call ? step->behind_call : step->behind_op) ? step : NULL;
+    return number < (call ? step->end_call : step->behind_op) ? step : NULL;
 }
 
 static int add_op(struct steps *steps, struct gt_query *query, struct gt_error *error)

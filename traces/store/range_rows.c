@@ -30,9 +30,9 @@ static void range_value(sqlite3_context *result, const void *user, uint64_t row,
     case 6: sqlite3_result_int(result, !(range->flags & GT_RANGE_UNNESTED)); return;
     case 7: gt_result_index(result, range->external == 0 ? GT_NONE : range->external); return;
     case 8: sqlite3_result_int64(result, range->first_call); return;
-    case 9: sqlite3_result_int64(result, range->behind_call); return;
+    case 9: sqlite3_result_int64(result, range->end_call); return;
     case 10: sqlite3_result_int64(result, first_op_of(w, range->first_call)); return;
-    default: sqlite3_result_int64(result, first_op_of(w, range->behind_call)); return;
+    default: sqlite3_result_int64(result, first_op_of(w, range->end_call)); return;
     }
 }
 
@@ -161,7 +161,7 @@ static bool find_by_calls(const struct clock *clock, const struct gt_range *rang
 {
     bool found = false;
 
-    for (gt_call_index call = range->first_call; call < range->behind_call; call++) {
+    for (gt_call_index call = range->first_call; call < range->end_call; call++) {
         const struct gt_call_record *record = &clock->records[call];
 
         if (record->call == GT_NONE || !gt_range_has_call(clock->workload, range, call))
@@ -178,7 +178,7 @@ static bool goes_by_time(const struct gt_workload *w, const struct gt_range *ran
 {
     if (!gt_range_is_measured(range))
         return false;
-    return range->first_call == range->behind_call || w->calls[range->first_call].start_ps != GT_TIME_NONE;
+    return range->first_call == range->end_call || w->calls[range->first_call].start_ps != GT_TIME_NONE;
 }
 
 struct run_ranges {

@@ -154,7 +154,7 @@ static int take_step(struct finding *finding, struct gt_query *query, uint64_t p
     if (gt_query_span(query, STEP_START, "step", (int64_t)place, &finding->step_start_ps, &finding->step_end_ps,
                       error) != 0 ||
         gt_query_number(query, STEP_FIRST_CALL, UINT32_MAX, "first_call", &selection->first_call, error) != 0 ||
-        gt_query_number(query, STEP_BEHIND_CALL, UINT32_MAX, "behind_call", &selection->behind_call, error) != 0 ||
+        gt_query_number(query, STEP_BEHIND_CALL, UINT32_MAX, "behind_call", &selection->end_call, error) != 0 ||
         gt_query_number(query, STEP_FIRST_OP, UINT32_MAX, "first_op", &finding->first_op, error) != 0 ||
         gt_query_number(query, STEP_BEHIND_OP, UINT32_MAX, "behind_op", &finding->behind_op, error) != 0)
         return -1;
@@ -268,7 +268,7 @@ int gt_selection_find(struct gt_selection *selection, struct gt_database *databa
     int result;
 
     *selection =
-        (struct gt_selection){ .all = true, .by_time = true, .to_ps = GT_TIME_NONE, .behind_call = UINT64_MAX };
+        (struct gt_selection){ .all = true, .by_time = true, .to_ps = GT_TIME_NONE, .end_call = UINT64_MAX };
     if (gt_filter_is_all(filter))
         return 0;
     selection->all = false;
@@ -294,6 +294,6 @@ bool gt_selection_has_op(const struct gt_selection *selection, int64_t op)
 
 bool gt_selection_has_call(const struct gt_selection *selection, int64_t call, gt_time_ps start_ps)
 {
-    return call >= 0 && (uint64_t)call >= selection->first_call && (uint64_t)call < selection->behind_call &&
+    return call >= 0 && (uint64_t)call >= selection->first_call && (uint64_t)call < selection->end_call &&
            start_ps >= selection->from_ps && start_ps < selection->to_ps;
 }

@@ -26,7 +26,7 @@ struct gt_selection {
     bool all;
     bool by_time;              /* nothing but time and steps is asked for: all that happened then is meant */
     gt_time_ps from_ps, to_ps; /* when: of a step, from its start to its end on the host or the GPU */
-    uint64_t first_call, behind_call;
+    uint64_t first_call, end_call;
     uint8_t *ops; /* by op_no, not 0: selected */
     uint64_t op_count;
 };

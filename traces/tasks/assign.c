@@ -59,7 +59,8 @@ static struct gt_task_graph *copy_parts(const struct gt_task_graph *from)
     return to;
 }
 
-struct gt_task_graph *gt_task_deal(struct gt_task_graph *graph, enum gt_task_dealing dealing, uint32_t workers)
+struct gt_task_graph *gt_task_assignment(struct gt_task_graph *graph, enum gt_task_assigning dealing,
+                                         uint32_t workers)
 {
     gt_task_index *order = gt_calloc(graph->task_count + 1ull, sizeof *order);
     struct load *loads = gt_calloc(workers, sizeof *loads);

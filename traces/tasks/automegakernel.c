@@ -384,7 +384,7 @@ static int assign(struct reader *reader, struct gt_error *error)
     if (listed == 0 && (is(how, "round_robin") || is(how, "load_balance"))) {
         if (gt_task_graph_check(import->workload, import->graph, error) != 0)
             return 0; /* which the whole workload's check says again */
-        import->graph = gt_task_deal(
+        import->graph = gt_task_assignment(
             import->graph, is(how, "round_robin") ? GT_DEAL_ROUND_ROBIN : GT_DEAL_LOAD_BALANCE, import->workers);
         listed = import->graph->task_count;
     } else if (how != NULL && how->type == GT_JSON_STRING && !is(how, "round_robin") && !is(how, "load_balance")) {

@@ -34,8 +34,9 @@ gt_task_kind_index gt_task_import_shaped_kind(struct gt_task_import *import, con
 
 /* How AutoMegaKernel's loader deals tasks that have no SM (vm/loader.py, _assign_sms): along an order in which they can
  * be done, each to the next worker, or to the one that has the fewest bytes so far, then operations, then tasks. */
-enum gt_task_dealing { GT_DEAL_ROUND_ROBIN, GT_DEAL_LOAD_BALANCE };
+enum gt_task_assigning { GT_DEAL_ROUND_ROBIN, GT_DEAL_LOAD_BALANCE };
 /* The graph anew with its tasks in that order, each in a worker's list. The old one is freed. */
-struct gt_task_graph *gt_task_deal(struct gt_task_graph *graph, enum gt_task_dealing dealing, uint32_t workers);
+struct gt_task_graph *gt_task_assignment(struct gt_task_graph *graph, enum gt_task_assigning dealing,
+                                         uint32_t workers);
 
 #endif

@@ -37,7 +37,8 @@ const struct gt_calibration_group gt_calibration_groups[] = {
       false },
     { "turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false },
     { "latency", "between host and GPU, both ways", gt_calibrate_latency, false },
-    { "meeting", "barriers over a grid, cooperative and programmatic launches, polls", gt_calibrate_meeting, false },
+    { "grid-sync", "barriers over a grid, cooperative and programmatic launches, polls", gt_calibrate_grid_sync,
+      false },
     { "pipes", "an SM's pipes: intervals and latencies of instructions", gt_calibrate_pipes, false },
     { "waits", "barriers, fences, jumps, special registers, the clock", gt_calibrate_waits, false },
     { "code", "code and constants that no cache has yet", gt_calibrate_code, false },
@@ -78,11 +79,17 @@ static void describe(struct gt_calibration *calibration)
     snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d", runtime / 1000, runtime % 1000 / 10);
 }
 
+/* The group of that name, or that had it before. */
+static bool is_named(const struct gt_calibration_group *group, const char *name)
+{
+    return strcmp(group->name, strcmp(name, "meeting") == 0 ? "grid-sync" : name) == 0;
+}
+
 static int find_group(const char *name, struct gt_error *error)
 {
     char names[512] = "";
     for (size_t i = 0; i < gt_calibration_group_count; i++) {
-        if (strcmp(gt_calibration_groups[i].name, name) == 0)
+        if (is_named(&gt_calibration_groups[i], name))
             return 0;
         snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i > 0 ? ", " : "",
                  gt_calibration_groups[i].name);
@@ -92,7 +99,7 @@ static int find_group(const char *name, struct gt_error *error)
 
 static bool wanted(const struct gt_calibration_options *options, size_t group)
 {
-    return options->only == NULL || group == 0 || strcmp(options->only, gt_calibration_groups[group].name) == 0;
+    return options->only == NULL || group == 0 || is_named(&gt_calibration_groups[group], options->only);
 }
 
 /* What one process has to do. */

@@ -25,7 +25,7 @@ int gt_calibrate_collectives(struct gt_bench *bench);
 int gt_calibrate_collective_calls(struct gt_bench *bench); /* part of collectives */
 int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
-int gt_calibrate_meeting(struct gt_bench *bench);
+int gt_calibrate_grid_sync(struct gt_bench *bench);
 int gt_calibrate_pipes(struct gt_bench *bench);
 int gt_calibrate_waits(struct gt_bench *bench);
 int gt_calibrate_code(struct gt_bench *bench);

@@ -10,7 +10,7 @@ struct gt_play_collectives {
     uint32_t *first;     /* of a group: where its ranks' begin */
     uint32_t comm_count;
     struct gt_nccl_part *parts; /* by operation */
-    struct gt_collective_parts meetings;
+    struct gt_collective_parts instances;
 };
 
 static const char *word(const struct gt_workload *workload, uint32_t name)
@@ -52,8 +52,8 @@ static int give_memory(struct gt_player *player, struct gt_error *error)
     uint64_t most = 0;
     void *give, *get;
 
-    for (uint32_t i = 0; i < c->meetings.count; i++) {
-        uint32_t op = c->meetings.parts[i].op;
+    for (uint32_t i = 0; i < c->instances.count; i++) {
+        uint32_t op = c->instances.parts[i].op;
         uint64_t bytes = gt_collective_kernel(player->workload, op)->collective.bytes;
 
         if (gt_player_gpu_of(player, op) == player->gpu && bytes > most)
@@ -67,17 +67,17 @@ static int give_memory(struct gt_player *player, struct gt_error *error)
     if (get == NULL)
         return -1;
     GT_CUDA(cudaMemset(give, 0, most), error);
-    for (uint32_t i = 0; i < c->meetings.count; i++)
-        if (gt_player_gpu_of(player, c->meetings.parts[i].op) == player->gpu) {
-            c->parts[c->meetings.parts[i].op].give = give;
-            c->parts[c->meetings.parts[i].op].get = get;
+    for (uint32_t i = 0; i < c->instances.count; i++)
+        if (gt_player_gpu_of(player, c->instances.parts[i].op) == player->gpu) {
+            c->parts[c->instances.parts[i].op].give = give;
+            c->parts[c->instances.parts[i].op].get = get;
         }
     return 0;
 }
 
 static int describe(struct gt_player *player, struct gt_play_collectives *c, uint32_t number, struct gt_error *error)
 {
-    const struct gt_collective_part *part = &c->meetings.parts[number];
+    const struct gt_collective_part *part = &c->instances.parts[number];
     const struct gt_collective *collective = &gt_collective_kernel(player->workload, part->op)->collective;
 
     c->parts[part->op] = (struct gt_nccl_part){
@@ -91,20 +91,20 @@ static int describe(struct gt_player *player, struct gt_play_collectives *c, uin
     return gt_nccl_accepts(&c->parts[part->op], error);
 }
 
-/* The first collective of its sort makes connections, for which all ranks must be there: each meeting of another kernel once, by one
+/* The first collective of its sort makes connections, for which all ranks must be there: each instance of another kernel once, by one
  * thread. */
-static int connect(struct gt_player *player, struct gt_play_collectives *c, uint32_t meeting, struct gt_error *error)
+static int connect(struct gt_player *player, struct gt_play_collectives *c, uint32_t instance, struct gt_error *error)
 {
     struct gt_nccl_part parts[GT_MOST_GPUS];
     int devices[GT_MOST_GPUS];
     cudaStream_t streams[GT_MOST_GPUS];
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < c->meetings.count && count < GT_MOST_GPUS; i++) {
-        const struct gt_collective_part *part = &c->meetings.parts[i];
+    for (uint32_t i = 0; i < c->instances.count && count < GT_MOST_GPUS; i++) {
+        const struct gt_collective_part *part = &c->instances.parts[i];
         const struct gt_play_gpu *gpu = gt_player_gpu_of(player, part->op);
 
-        if (part->meeting != meeting)
+        if (part->instance != instance)
             continue;
         parts[count] = c->parts[part->op];
         if (part->to != GT_NONE) { /* this message alone: an exchange has another one */
@@ -123,11 +123,11 @@ static int connect_all(struct gt_player *player, struct gt_play_collectives *c, 
     bool *known = gt_calloc(workload->kernel_count + 1ull, sizeof *known);
     int status = 0;
 
-    for (uint32_t i = 0; i < c->meetings.count && status == 0; i++) {
-        uint32_t kernel = workload->ops[c->meetings.parts[i].op].kernel;
+    for (uint32_t i = 0; i < c->instances.count && status == 0; i++) {
+        uint32_t kernel = workload->ops[c->instances.parts[i].op].kernel;
 
         if (!known[kernel])
-            status = connect(player, c, c->meetings.parts[i].meeting, error);
+            status = connect(player, c, c->instances.parts[i].instance, error);
         known[kernel] = true;
     }
     free(known);
@@ -139,35 +139,36 @@ static int connect_all(struct gt_player *player, struct gt_play_collectives *c, 
 /* A rank that never comes would hold the GPUs for ever. */
 static int check_whole(const struct gt_player *player, const struct gt_play_collectives *c, struct gt_error *error)
 {
-    uint32_t *there = gt_calloc(c->meetings.meetings + 1ull, sizeof *there);
+    uint32_t *there = gt_calloc(c->instances.instances + 1ull, sizeof *there);
     int status = 0;
 
-    for (uint32_t i = 0; i < c->meetings.count; i++)
-        there[c->meetings.parts[i].meeting]++;
-    for (uint32_t i = 0; i < c->meetings.count && status == 0; i++)
-        if (there[c->meetings.parts[i].meeting] < gt_collective_part_ranks(player->workload, &c->meetings.parts[i]))
+    for (uint32_t i = 0; i < c->instances.count; i++)
+        there[c->instances.parts[i].instance]++;
+    for (uint32_t i = 0; i < c->instances.count && status == 0; i++)
+        if (there[c->instances.parts[i].instance] <
+            gt_collective_part_ranks(player->workload, &c->instances.parts[i]))
             status = gt_error_set(error,
                                   "not every rank launches its part of the collective of line %u: it would never end",
-                                  player->workload->calls[player->workload->ops[c->meetings.parts[i].op].call].line);
+                                  player->workload->calls[player->workload->ops[c->instances.parts[i].op].call].line);
     free(there);
     return status;
 }
 
 int gt_player_collectives(struct gt_player *player, struct gt_error *error)
 {
-    struct gt_collective_parts meetings = gt_collective_parts(player->workload);
+    struct gt_collective_parts instances = gt_collective_parts(player->workload);
     struct gt_play_collectives *c;
 
-    if (meetings.count == 0) {
-        gt_collective_parts_free(&meetings);
+    if (instances.count == 0) {
+        gt_collective_parts_free(&instances);
         return 0;
     }
     c = player->collectives = gt_calloc(1, sizeof *c);
-    c->meetings = meetings;
+    c->instances = instances;
     c->parts = gt_calloc(player->workload->op_count, sizeof *c->parts);
     if (check_whole(player, c, error) != 0 || gt_nccl_open(error) != 0 || open_groups(player, c, error) != 0)
         return -1;
-    for (uint32_t i = 0; i < meetings.count; i++)
+    for (uint32_t i = 0; i < instances.count; i++)
         if (describe(player, c, i, error) != 0)
             return -1;
     player->kernels_recorded = true;
@@ -183,7 +184,7 @@ void gt_player_free_collectives(struct gt_player *player)
         return;
     for (uint32_t i = 0; i < c->comm_count && !player->broken; i++)
         gt_nccl_free(c->comms[i]);
-    gt_collective_parts_free(&c->meetings);
+    gt_collective_parts_free(&c->instances);
     free(c->comms);
     free(c->first);
     free(c->parts);

@@ -182,7 +182,8 @@ const struct gt_family gt_families[] = {
     { "mixed", "all of it", write_mixed, false },
     { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true },
     { "children", "kernels that blocks launch, and what those launch", gt_script_write_children, true },
-    { "meetings", "grid barriers, programmatic launches, polls", gt_script_write_meetings, true },
+    { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true },
+    { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true },
     { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];

@@ -52,7 +52,7 @@ void gt_script_end(struct gt_script *script);
  * that meet, come early, or are polled for (meetings.c). */
 void gt_script_write_tasks(struct gt_script *script);
 void gt_script_write_children(struct gt_script *script);
-void gt_script_write_meetings(struct gt_script *script);
+void gt_script_write_grid_sync(struct gt_script *script);
 /* Two GPUs (gpus.c). */
 void gt_script_write_gpus(struct gt_script *script);
 

@@ -28,7 +28,7 @@ static const struct argp_option options[] = {
     { "draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0 },
     { "families", OPTION_FAMILIES, "LIST", 0,
       "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
-      "these in turn), tasks, children, meetings, gpus",
+      "these in turn), tasks, children, grid-sync, gpus",
       0 },
     { "shrink", OPTION_SHRINK, NULL, 0,
       "Make random traces whose makespan is outside the range of the real ones by more than 2 % as small as that "

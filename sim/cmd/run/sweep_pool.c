@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "sim/cmd/print/progress.h"
-#include "sim/cmd/run/sweep_deal.h"
 #include "sim/cmd/run/sweep_frame.h"
 #include "sim/cmd/run/sweep_parts.h"
+#include "sim/cmd/run/sweep_queue.h"
 #include "traces/io/child.h"
 #include "traces/names/clean_text.h"
 
@@ -34,7 +34,7 @@ struct pool {
     const struct gt_sweep_arguments *arguments;
     struct worker *workers;
     unsigned jobs, at_work;
-    struct gt_deal deal;
+    struct gt_sweep_queue queue;
     struct gt_progress progress;
     bool failed;
 };
@@ -133,7 +133,7 @@ static void give(struct pool *pool, struct worker *worker)
     char line[32];
     int bytes;
 
-    if (!gt_deal_next(&pool->deal, &worker->point, &worker->trace)) {
+    if (!gt_sweep_queue_next(&pool->queue, &worker->point, &worker->trace)) {
         worker->idle = true;
         return;
     }
@@ -182,7 +182,7 @@ static int lost(struct pool *pool, struct worker *worker, struct gt_error *error
     release(pool, worker);
     if (!busy)
         return gt_error_set(error, "a worker ended with nothing to do; try again");
-    if (!gt_deal_again(&pool->deal, point))
+    if (!gt_sweep_queue_again(&pool->queue, point))
         tell_crash(pool, point, status);
     if (start(pool, worker, error) != 0)
         return -1;
@@ -228,7 +228,7 @@ static int take_point(struct pool *pool, const char *const *fields, struct gt_er
 /* A trace that cannot be read or simulated: told, and none of its points is tried any more. */
 static void take_failure(struct pool *pool, const char *const *fields)
 {
-    if (gt_deal_drop(&pool->deal, (uint32_t)strtoul(fields[1], NULL, 10)))
+    if (gt_sweep_queue_drop(&pool->queue, (uint32_t)strtoul(fields[1], NULL, 10)))
         fprintf(stderr, "gridtide: %s\n", fields[2]);
     pool->failed = true;
 }
@@ -275,7 +275,7 @@ static int look(struct pool *pool, struct pollfd *pipes, struct gt_error *error)
 /* Workers that found nothing left have something again where another's crash left it. */
 static void wake(struct pool *pool)
 {
-    for (unsigned i = 0; i < pool->jobs && pool->deal.left > 0; i++) {
+    for (unsigned i = 0; i < pool->jobs && pool->queue.left > 0; i++) {
         struct worker *worker = &pool->workers[i];
 
         if (worker->process != 0 && worker->idle) {
@@ -315,7 +315,7 @@ int gt_sweep_work(struct gt_sweep *sweep, const struct gt_sweep_arguments *argum
 
     pool.jobs = jobs < count ? jobs : (unsigned)count;
     pool.workers = gt_calloc(pool.jobs + 1, sizeof *pool.workers);
-    gt_deal_begin(&pool.deal, todo, count, arguments->trace_count, arguments->grid.points);
+    gt_sweep_queue_begin(&pool.queue, todo, count, arguments->trace_count, arguments->grid.points);
     gt_progress_begin(&pool.progress, "sweeping", arguments->model.quiet);
     watch(old);
     result = run(&pool, count, error);
@@ -330,7 +330,7 @@ int gt_sweep_work(struct gt_sweep *sweep, const struct gt_sweep_arguments *argum
     unwatch(old);
     *signal = stopped_by;
     gt_progress_end(&pool.progress);
-    gt_deal_end(&pool.deal);
+    gt_sweep_queue_end(&pool.queue);
     free(pool.workers);
     if (result == 0 && kept != 0)
         *error = late;

@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
     { "barriers", OPTION_BARRIERS, "fine|global", 0,
       "A task waits for the operators before its own (the default), or all workers for each other between waves", 0 },
     { "as", OPTION_AS, "rprogram|stream|streams|graph", 0, "What the trace does with the operators: see below", 0 },
-    { "streams", OPTION_STREAMS, "COUNT", 0, "How many streams --as=streams deals to (default: 4)", 0 },
+    { "streams", OPTION_STREAMS, "COUNT", 0, "Number of streams for --as=streams (default: 4)", 0 },
     { "device", OPTION_DEVICE, "NAME", 0, "A device file, for its SMs, gaps, and the graph's times on it", 0 },
     { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
     GT_OPTION_FORMAT,

@@ -1,4 +1,4 @@
-#include "sim/rewrite/deal_clock.h"
+#include "sim/rewrite/stream_clock.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sim/replay/alike_launches.h"
+#include "sim/replay/equivalent_launches.h"
 
 #include <stdlib.h>
 
@@ -53,8 +53,8 @@ static int compare(const void *left, const void *right, void *user)
     return 0;
 }
 
-void gt_alike_launches_visit(const struct gt_workload *w, const bool *queued, gt_call_index *calls, uint32_t count,
-                             gt_alike_visitor *visit, void *user)
+void gt_equivalent_launches_visit(const struct gt_workload *w, const bool *queued, gt_call_index *calls,
+                                  uint32_t count, gt_equivalent_visitor *visit, void *user)
 {
     uint32_t *order = gt_calloc(w->op_count, sizeof *order);
     struct ordered ordered = { w, order, queued };
@@ -70,7 +70,8 @@ void gt_alike_launches_visit(const struct gt_workload *w, const bool *queued, gt
     for (uint32_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && by_nodes(&calls[first], &calls[next], &ordered) == 0;)
             next++;
-        visit(user, &(struct gt_alike_launches){ .calls = calls + first, .count = next - first, .order = order });
+        visit(user,
+              &(struct gt_equivalent_launches){ .calls = calls + first, .count = next - first, .order = order });
     }
     free(order);
 }

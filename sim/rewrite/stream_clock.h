@@ -1,6 +1,6 @@
-/* deal_clock.h - how far each stream has come: by stream, the last call of it that counts. */
-#ifndef GRIDTIDE_SIM_REWRITE_DEAL_CLOCK_H
-#define GRIDTIDE_SIM_REWRITE_DEAL_CLOCK_H
+/* stream_clock.h - how far each stream has come: by stream, the last call of it that counts. */
+#ifndef GRIDTIDE_SIM_REWRITE_STREAM_CLOCK_H
+#define GRIDTIDE_SIM_REWRITE_STREAM_CLOCK_H
 
 #include "sim/workload/workload.h"
 

@@ -1,10 +1,10 @@
-#include "sim/gpu/undealt_grid.h"
+#include "sim/gpu/deferred_placement.h"
 
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/machine/free_lists.h"
 
-bool gt_undealt_grid_suits(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+bool gt_deferred_placement_suits(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
     const struct gt_gpu_state *state = &m->gpus[gpu];
 
@@ -18,9 +18,9 @@ static uint32_t sms_used(const struct gt_machine *m, uint64_t blocks)
 }
 
 /* Each SM's end has its number in the row of events. */
-void gt_undealt_grid_begin(struct gt_machine *m, gt_gpu_index gpu, gt_batch_index batch)
+void gt_deferred_placement_begin(struct gt_machine *m, gt_gpu_index gpu, gt_batch_index batch)
 {
-    m->gpus[gpu].undealt.batch = batch;
+    m->gpus[gpu].deferred.batch = batch;
     for (uint32_t i = 1; i < sms_used(m, m->batches[batch].blocks); i++)
         gt_engine_schedule_next(&m->engine);
 }
@@ -28,25 +28,25 @@ void gt_undealt_grid_begin(struct gt_machine *m, gt_gpu_index gpu, gt_batch_inde
 /* Its places are ready again on the SMs that it had. */
 static void ready_sms(struct gt_gpu_state *gpu)
 {
-    for (uint32_t rank = 0; rank < gpu->undealt.ready_sms; rank++)
-        gpu->sms[gpu->order[rank]].ready_ps = gpu->undealt.ready_ps;
-    gpu->undealt.ready_sms = 0;
+    for (uint32_t rank = 0; rank < gpu->deferred.ready_sms; rank++)
+        gpu->sms[gpu->order[rank]].ready_ps = gpu->deferred.ready_ps;
+    gpu->deferred.ready_sms = 0;
 }
 
-void gt_undealt_grid_end(struct gt_machine *m, const struct gt_batch *batch)
+void gt_deferred_placement_end(struct gt_machine *m, const struct gt_batch *batch)
 {
-    struct gt_undealt_state *undealt = &m->gpus[batch->gpu].undealt;
+    struct gt_deferred_state *deferred = &m->gpus[batch->gpu].deferred;
 
-    undealt->ready_sms = sms_used(m, batch->blocks);
-    undealt->ready_ps = m->engine.now_ps + m->device->refill_ps;
-    undealt->batch = GT_NONE;
+    deferred->ready_sms = sms_used(m, batch->blocks);
+    deferred->ready_ps = m->engine.now_ps + m->device->refill_ps;
+    deferred->batch = GT_NONE;
 }
 
 /* A batch for each SM; their ends share the place in the heap of the one that stood for all. */
-static void deal(struct gt_machine *m, gt_gpu_index gpu)
+static void place(struct gt_machine *m, gt_gpu_index gpu)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
-    gt_batch_index last = state->undealt.batch;
+    gt_batch_index last = state->deferred.batch;
     const struct gt_batch all = m->batches[last];
     const struct gt_block_need *need = &m->grids[all.grid].occupancy.need;
 
@@ -64,22 +64,22 @@ static void deal(struct gt_machine *m, gt_gpu_index gpu)
         last = batch;
     }
     gt_sm_changed(m, gpu, sms_used(m, all.blocks));
-    state->undealt.batch = GT_NONE;
+    state->deferred.batch = GT_NONE;
 }
 
-bool gt_undealt_grid_make_way(struct gt_machine *m, gt_gpu_index gpu, const struct gt_grid *grid)
+bool gt_deferred_placement_make_way(struct gt_machine *m, gt_gpu_index gpu, const struct gt_grid *grid)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
     const struct gt_batch *all;
 
-    if (state->undealt.ready_sms > 0)
+    if (state->deferred.ready_sms > 0)
         ready_sms(state);
-    if (state->undealt.batch == GT_NONE)
+    if (state->deferred.batch == GT_NONE)
         return true;
-    all = &m->batches[state->undealt.batch];
+    all = &m->batches[state->deferred.batch];
     if (!gt_sm_has_room_beside(m, gpu, &m->grids[all->grid].occupancy.need, all->blocks / m->device->sms,
                                &grid->occupancy.need))
         return false;
-    deal(m, gpu);
+    place(m, gpu);
     return true;
 }

@@ -1,4 +1,4 @@
-#include "sim/gpu/meeting_deadlock.h"
+#include "sim/gpu/grid_sync_deadlock.h"
 
 #include "sim/base/error.h"
 
@@ -14,7 +14,7 @@ static uint32_t line_of(const struct gt_machine *m, const struct gt_grid *grid)
 
 static bool waits_at_barrier(const struct gt_machine *m, const struct gt_grid *grid)
 {
-    return grid->kernel != GT_NONE && grid->meeting.held && m->workload->kernels[grid->kernel].grid_barriers > 0 &&
+    return grid->kernel != GT_NONE && grid->sync.held && m->workload->kernels[grid->kernel].grid_barriers > 0 &&
            grid->dispatched > 0 && grid->dispatched < grid->blocks;
 }
 
@@ -56,7 +56,7 @@ static void describe(const struct gt_machine *m, const struct gt_gpu_state *gpu,
     gt_text_append(text, bytes, "; launched with \"cooperative\" it would start when all fit, or be refused");
 }
 
-uint32_t gt_meeting_deadlocks(const struct gt_machine *m, char *text, size_t bytes)
+uint32_t gt_grid_sync_deadlocks(const struct gt_machine *m, char *text, size_t bytes)
 {
     uint32_t count = 0;
 

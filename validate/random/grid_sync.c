@@ -193,7 +193,7 @@ static void write_everything(struct gt_script *script)
     }
 }
 
-void gt_script_write_meetings(struct gt_script *script)
+void gt_script_write_grid_sync(struct gt_script *script)
 {
     static void (*const kinds[])(struct gt_script *) = { write_barriers, write_together, write_chains,
                                                          write_chains,   write_polls,    write_everything };

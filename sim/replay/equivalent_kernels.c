@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sim/replay/alike_kernels.h"
+#include "sim/replay/equivalent_kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,18 +140,20 @@ static struct launch *collect(const struct gt_workload *w, uint32_t *launches)
 }
 
 /* Of launches of the same work those that had others beside them, and how long it lasts alone. */
-static void add_work(struct gt_alike_kernels *alike, const struct launch *launches, uint32_t count, double *values)
+static void add_work(struct gt_equivalent_kernels *equivalent, const struct launch *launches, uint32_t count,
+                     double *values)
 {
     struct gt_work work = { .count = 0 };
     uint32_t alone = 0;
 
-    if (alike->work_count > 0)
-        work.first = alike->works[alike->work_count - 1].first + alike->works[alike->work_count - 1].count;
+    if (equivalent->work_count > 0)
+        work.first =
+            equivalent->works[equivalent->work_count - 1].first + equivalent->works[equivalent->work_count - 1].count;
     for (uint32_t i = 0; i < count; i++) {
         if (launches[i].alone)
             values[alone++] = launches[i].lasted_ps;
         else
-            alike->launches[work.first + work.count++] = launches[i].op;
+            equivalent->launches[work.first + work.count++] = launches[i].op;
     }
     if (work.count == 0)
         return;
@@ -160,31 +162,31 @@ static void add_work(struct gt_alike_kernels *alike, const struct launch *launch
         values[alone++] = launches[i].lasted_ps;
     qsort(values, alone, sizeof *values, gt_by_double);
     work.most_ps = (gt_time_ps)(work.told ? gt_percentile(values, alone, 50) : values[0]);
-    alike->works[alike->work_count++] = work;
+    equivalent->works[equivalent->work_count++] = work;
 }
 
-void gt_alike_kernels_find(struct gt_alike_kernels *alike, const struct gt_workload *w)
+void gt_equivalent_kernels_find(struct gt_equivalent_kernels *equivalent, const struct gt_workload *w)
 {
     uint32_t count;
     struct launch *launches = collect(w, &count);
     double *values = gt_calloc(count + 1ull, sizeof *values);
 
-    *alike = (struct gt_alike_kernels){
-        .works = gt_calloc(count + 1ull, sizeof *alike->works),
-        .launches = gt_calloc(count + 1ull, sizeof *alike->launches),
+    *equivalent = (struct gt_equivalent_kernels){
+        .works = gt_calloc(count + 1ull, sizeof *equivalent->works),
+        .launches = gt_calloc(count + 1ull, sizeof *equivalent->launches),
     };
     for (uint32_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && same_work(&launches[first], &launches[next]);)
             next++;
-        add_work(alike, launches + first, next - first, values);
+        add_work(equivalent, launches + first, next - first, values);
     }
     free(launches);
     free(values);
 }
 
-void gt_alike_kernels_free(struct gt_alike_kernels *alike)
+void gt_equivalent_kernels_free(struct gt_equivalent_kernels *equivalent)
 {
-    free(alike->works);
-    free(alike->launches);
-    memset(alike, 0, sizeof *alike);
+    free(equivalent->works);
+    free(equivalent->launches);
+    memset(equivalent, 0, sizeof *equivalent);
 }

@@ -1,26 +1,26 @@
-#include "sim/rewrite/deal.h"
+#include "sim/rewrite/assign_streams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/rewrite/assign_graph.h"
+#include "sim/rewrite/assign_targets.h"
 #include "sim/rewrite/data_flow.h"
-#include "sim/rewrite/deal_clock.h"
-#include "sim/rewrite/deal_graph.h"
-#include "sim/rewrite/deal_targets.h"
 #include "sim/rewrite/graph_identity.h"
 #include "sim/rewrite/independence.h"
+#include "sim/rewrite/stream_clock.h"
 #include "sim/workload/host_waits.h"
 
 /* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
 enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
 
-struct dealing {
+struct assigning {
     const struct gt_workload *w;
-    struct gt_deal *deal;
+    struct gt_stream_assignment *assignment;
     struct gt_independence *said;
     struct gt_data_flow flow;
-    struct gt_deal_targets *targets;
+    struct gt_assign_targets *targets;
     struct gt_clock *done[FREEDOMS]; /* by stream: its calls since the last FIXED one, that one included */
     struct gt_clock *known;          /* by stream, new ones included: what its next work comes after anyway */
     struct gt_clock *waited;         /* by thread: what it has waited for */
@@ -28,8 +28,8 @@ struct dealing {
     gt_stream_index *event_stream;   /* where, and */
     gt_call_index *event_call;       /* by which call; GT_NONE: none yet */
     gt_call_index *last;             /* by stream, new ones included: its last call; GT_NONE */
-    gt_stream_index *unit_target;    /* by unit; GT_NONE: not dealt yet */
-    struct gt_graph_replays replays; /* of graphs that may be dealt */
+    gt_stream_index *unit_target;    /* by unit; GT_NONE: not assigned yet */
+    struct gt_graph_replays replays; /* of graphs that may be assigned */
     struct gt_clock need;            /* of the call at hand */
     struct gt_touch chain; /* the last one that it must come after, if nothing came behind that in its stream */
 };
@@ -42,23 +42,23 @@ static uint32_t *nones(uint32_t count)
     return indexes;
 }
 
-static void reach_all(struct dealing *d, struct gt_clock *clock, gt_stream_index stream)
+static void reach_all(struct assigning *d, struct gt_clock *clock, gt_stream_index stream)
 {
     for (int freedom = 0; freedom < FREEDOMS; freedom++)
         gt_clock_merge(clock, &d->done[freedom][stream]);
 }
 
-static void add_wait(struct dealing *d, gt_call_index call, gt_call_index before, bool host)
+static void add_wait(struct assigning *d, gt_call_index call, gt_call_index before, bool host)
 {
-    struct gt_deal *deal = d->deal;
+    struct gt_stream_assignment *assignment = d->assignment;
 
-    gt_array_grow(deal->waits, deal->wait_count, deal->wait_room);
-    deal->waits[deal->wait_count++] = (struct gt_deal_wait){ call, before, host };
+    gt_array_grow(assignment->waits, assignment->wait_count, assignment->wait_room);
+    assignment->waits[assignment->wait_count++] = (struct gt_assigned_wait){ call, before, host };
 }
 
 static void note_touch(void *user, const struct gt_touch *touch)
 {
-    struct dealing *d = user;
+    struct assigning *d = user;
 
     gt_clock_reach(&d->need, touch->target, touch->call);
     if (d->last[touch->target] == touch->call && (d->chain.call == GT_NONE || touch->call > d->chain.call))
@@ -71,9 +71,9 @@ static bool is_blocking(const struct gt_workload *w, gt_stream_index stream)
 }
 
 /* The legacy default stream waits for all blocking streams of its context, and they for it. */
-static void need_default_stream(struct dealing *d, gt_stream_index stream)
+static void need_default_stream(struct assigning *d, gt_stream_index stream)
 {
-    gt_stream_index legacy = gt_deal_legacy_stream(d->targets, stream);
+    gt_stream_index legacy = gt_assign_legacy_stream(d->targets, stream);
 
     if (legacy == GT_NONE || !is_blocking(d->w, stream))
         return;
@@ -82,12 +82,12 @@ static void need_default_stream(struct dealing *d, gt_stream_index stream)
         return;
     }
     for (gt_stream_index other = 0; other < d->w->stream_count; other++)
-        if (other != legacy && is_blocking(d->w, other) && gt_deal_legacy_stream(d->targets, other) == legacy)
+        if (other != legacy && is_blocking(d->w, other) && gt_assign_legacy_stream(d->targets, other) == legacy)
             reach_all(d, &d->need, other);
 }
 
 /* All that the call must come after. */
-static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom)
+static void find_needs(struct assigning *d, gt_call_index index, gt_stream_index stream, enum freedom freedom)
 {
     const struct gt_call *call = &d->w->calls[index];
 
@@ -113,7 +113,7 @@ static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index s
 }
 
 /* Where it goes: with its unit, else behind what it needs if nothing is there yet, else to the next in turn. */
-static gt_stream_index choose(struct dealing *d, gt_call_index call, gt_stream_index stream, enum freedom freedom)
+static gt_stream_index choose(struct assigning *d, gt_call_index call, gt_stream_index stream, enum freedom freedom)
 {
     gt_stream_index *unit_target = freedom == SAID || freedom == BOTH ? &d->unit_target[d->said->unit[call]] : NULL;
     const struct gt_call *c = &d->w->calls[call];
@@ -125,26 +125,27 @@ static gt_stream_index choose(struct dealing *d, gt_call_index call, gt_stream_i
         return *unit_target;
     if (c->kind == GT_CALL_GRAPH_LAUNCH && gt_graph_replay_of(&d->replays, d->w, c)->call != GT_NONE)
         return gt_graph_replay_of(&d->replays, d->w, c)->stream;
-    target = freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_deal_next_target(d->targets, stream);
+    target =
+        freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_assign_next_target(d->targets, stream);
     if (unit_target != NULL)
         *unit_target = target;
     return target;
 }
 
 /* Is the order of the two streams' work that of its calls, by the default stream's rules? */
-static bool ordered_anyway(const struct dealing *d, gt_stream_index one, gt_stream_index other)
+static bool ordered_anyway(const struct assigning *d, gt_stream_index one, gt_stream_index other)
 {
     gt_stream_index legacy;
 
     if (one >= d->w->stream_count || other >= d->w->stream_count || !is_blocking(d->w, one) ||
         !is_blocking(d->w, other))
         return false;
-    legacy = gt_deal_legacy_stream(d->targets, one);
-    return legacy != GT_NONE && legacy == gt_deal_legacy_stream(d->targets, other) &&
+    legacy = gt_assign_legacy_stream(d->targets, one);
+    return legacy != GT_NONE && legacy == gt_assign_legacy_stream(d->targets, other) &&
            (one == legacy || other == legacy);
 }
 
-static void keep_order(struct dealing *d, gt_call_index index, gt_stream_index target)
+static void keep_order(struct assigning *d, gt_call_index index, gt_stream_index target)
 {
     gt_thread_index thread = d->w->calls[index].thread;
 
@@ -160,24 +161,24 @@ static void keep_order(struct dealing *d, gt_call_index index, gt_stream_index t
     }
 }
 
-static void count_nodes(struct dealing *d, gt_call_index call)
+static void count_nodes(struct assigning *d, gt_call_index call)
 {
     uint32_t ops = d->w->calls[call].ops, *unit = nones(ops);
 
     if (gt_independence_nodes(d->said, d->w, call, unit) > 1)
         for (uint32_t i = 0; i < ops; i++)
-            d->deal->nodes += unit[i] != GT_NONE;
-    d->deal->nodes_shown += gt_flow_nodes(d->w, call, &d->flow);
+            d->assignment->nodes += unit[i] != GT_NONE;
+    d->assignment->nodes_shown += gt_flow_nodes(d->w, call, &d->flow);
     free(unit);
 }
 
-static void note_done(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom,
+static void note_done(struct assigning *d, gt_call_index index, gt_stream_index stream, enum freedom freedom,
                       gt_stream_index target)
 {
     const struct gt_call *call = &d->w->calls[index];
 
     d->last[target] = index;
-    d->deal->target[index] = target;
+    d->assignment->target[index] = target;
     if (freedom == FIXED) {
         for (int i = 0; i < FREEDOMS; i++)
             gt_clock_clear(&d->done[i][stream]);
@@ -194,23 +195,23 @@ static void note_done(struct dealing *d, gt_call_index index, gt_stream_index st
     }
     if (gt_call_holds_host(d->w, call))
         gt_clock_reach(&d->waited[call->thread], target, index);
-    if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_deal_has_targets(d->targets, stream))
+    if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_assign_has_targets(d->targets, stream))
         count_nodes(d, index);
-    d->deal->said += freedom == SAID || freedom == BOTH;
-    d->deal->shown += freedom == SHOWN;
-    d->deal->moved += target != stream;
+    d->assignment->said += freedom == SAID || freedom == BOTH;
+    d->assignment->shown += freedom == SHOWN;
+    d->assignment->moved += target != stream;
 }
 
-static enum freedom freedom_of(const struct dealing *d, gt_call_index call, gt_stream_index stream)
+static enum freedom freedom_of(const struct assigning *d, gt_call_index call, gt_stream_index stream)
 {
     bool said = d->said->unit[call] != GT_NONE, shown = d->flow.known[call];
 
-    if (!gt_deal_has_targets(d->targets, stream))
+    if (!gt_assign_has_targets(d->targets, stream))
         return FIXED;
     return said && shown ? BOTH : said ? SAID : shown ? SHOWN : FIXED;
 }
 
-static void deal_work(struct dealing *d, gt_call_index index)
+static void assign_work(struct assigning *d, gt_call_index index)
 {
     gt_stream_index stream = d->w->ops[d->w->calls[index].first_op].stream, target;
     enum freedom freedom = freedom_of(d, index, stream);
@@ -221,7 +222,7 @@ static void deal_work(struct dealing *d, gt_call_index index)
     note_done(d, index, stream, freedom, target);
 }
 
-static void record(struct dealing *d, gt_call_index index)
+static void record(struct assigning *d, gt_call_index index)
 {
     const struct gt_call *call = &d->w->calls[index];
 
@@ -232,7 +233,7 @@ static void record(struct dealing *d, gt_call_index index)
 }
 
 /* The wait itself stays: the stream comes after what the event's stream had. */
-static void wait_event(struct dealing *d, const struct gt_call *call)
+static void wait_event(struct assigning *d, const struct gt_call *call)
 {
     if (call->event == GT_NONE) { /* it may be for anything */
         for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
@@ -245,7 +246,7 @@ static void wait_event(struct dealing *d, const struct gt_call *call)
 }
 
 /* Does the wait itself cover what is in that stream, which may be a new one? */
-static bool covers(const struct dealing *d, const struct gt_call *call, enum gt_host_wait wait,
+static bool covers(const struct assigning *d, const struct gt_call *call, enum gt_host_wait wait,
                    gt_stream_index stream)
 {
     if (wait == GT_HOST_WAIT_EVENT)
@@ -254,7 +255,7 @@ static bool covers(const struct dealing *d, const struct gt_call *call, enum gt_
 }
 
 /* The host waits for streams by itself, and so for the rest of their work. */
-static void wait_host(struct dealing *d, gt_call_index index, const struct gt_clock *clock, enum gt_host_wait wait)
+static void wait_host(struct assigning *d, gt_call_index index, const struct gt_clock *clock, enum gt_host_wait wait)
 {
     struct gt_clock *waited = &d->waited[d->w->calls[index].thread];
 
@@ -268,7 +269,7 @@ static void wait_host(struct dealing *d, gt_call_index index, const struct gt_cl
 }
 
 /* What the call is there to wait for it waits for in whatever streams that is now. */
-static void follow_wait(struct dealing *d, gt_call_index index, enum gt_host_wait wait)
+static void follow_wait(struct assigning *d, gt_call_index index, enum gt_host_wait wait)
 {
     const struct gt_call *call = &d->w->calls[index];
 
@@ -286,7 +287,7 @@ static void follow_wait(struct dealing *d, gt_call_index index, enum gt_host_wai
         gt_clock_merge(&d->waited[call->thread], &d->need);
 }
 
-static void follow_call(struct dealing *d, gt_call_index index)
+static void follow_call(struct assigning *d, gt_call_index index)
 {
     const struct gt_call *call = &d->w->calls[index];
     bool streamed = call->stream != GT_NONE, about_event = call->event != GT_NONE;
@@ -299,17 +300,17 @@ static void follow_call(struct dealing *d, gt_call_index index)
         follow_wait(d, index, gt_call_host_wait(d->w, call, GT_HOST_WAITS_OBSERVED));
 }
 
-static void begin(struct dealing *d, uint32_t streams, const char *const *independent)
+static void begin(struct assigning *d, uint32_t streams, const char *const *independent)
 {
     const struct gt_workload *w = d->w;
     uint32_t all;
 
-    d->said = d->deal->independence = gt_calloc(1, sizeof *d->said);
-    d->targets = d->deal->targets = gt_calloc(1, sizeof *d->targets);
+    d->said = d->assignment->independence = gt_calloc(1, sizeof *d->said);
+    d->targets = d->assignment->targets = gt_calloc(1, sizeof *d->targets);
     gt_independence_find(d->said, w, independent);
     gt_data_flow_begin(&d->flow, w);
-    gt_deal_targets_find(d->targets, w, streams, d->deal);
-    all = w->stream_count + d->deal->stream_count;
+    gt_assign_targets_find(d->targets, w, streams, d->assignment);
+    all = w->stream_count + d->assignment->stream_count;
     for (int i = 0; i < FREEDOMS; i++)
         d->done[i] = gt_clocks_new(w->stream_count);
     d->known = gt_clocks_new(all);
@@ -319,15 +320,15 @@ static void begin(struct dealing *d, uint32_t streams, const char *const *indepe
     d->event_call = nones(w->event_count);
     d->last = nones(all);
     d->unit_target = nones(d->said->units);
-    d->deal->target = nones(w->call_count);
+    d->assignment->target = nones(w->call_count);
 }
 
-static void end(struct dealing *d)
+static void end(struct assigning *d)
 {
     gt_data_flow_free(&d->flow);
     for (int i = 0; i < FREEDOMS; i++)
         gt_clocks_free(d->done[i], d->w->stream_count);
-    gt_clocks_free(d->known, d->w->stream_count + d->deal->stream_count);
+    gt_clocks_free(d->known, d->w->stream_count + d->assignment->stream_count);
     gt_clocks_free(d->waited, d->w->thread_count);
     gt_clocks_free(d->events, d->w->event_count);
     free(d->event_stream);
@@ -338,31 +339,31 @@ static void end(struct dealing *d)
     free(d->need.entries);
 }
 
-void gt_deal_streams(struct gt_deal *deal, const struct gt_workload *w, uint32_t streams,
-                     const char *const *independent)
+void gt_assign_streams(struct gt_stream_assignment *assignment, const struct gt_workload *w, uint32_t streams,
+                       const char *const *independent)
 {
-    struct dealing d = { .w = w, .deal = deal };
+    struct assigning d = { .w = w, .assignment = assignment };
 
-    memset(deal, 0, sizeof *deal);
+    memset(assignment, 0, sizeof *assignment);
     begin(&d, streams, independent);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         if (w->calls[i].ops > 0)
-            deal_work(&d, i);
+            assign_work(&d, i);
         else
             follow_call(&d, i);
     }
     end(&d);
 }
 
-void gt_deal_free(struct gt_deal *deal)
+void gt_assignment_free(struct gt_stream_assignment *assignment)
 {
-    if (deal->targets != NULL) {
-        gt_deal_targets_free(deal->targets);
-        gt_independence_free(deal->independence);
+    if (assignment->targets != NULL) {
+        gt_assign_targets_free(assignment->targets);
+        gt_independence_free(assignment->independence);
     }
-    free(deal->targets);
-    free(deal->independence);
-    free(deal->like);
-    free(deal->target);
-    free(deal->waits);
+    free(assignment->targets);
+    free(assignment->independence);
+    free(assignment->like);
+    free(assignment->target);
+    free(assignment->waits);
 }

@@ -1,4 +1,4 @@
-/* meeting.c - blocks that meet: barriers over a grid by its size; cooperative launches; programmatic ones, which come before
+/* sync_launch.c - blocks that meet: barriers over a grid by its size; cooperative launches; programmatic ones, which come before
  * the kernel ahead is over; and a thread that polls. */
 #include <math.h>
 #include <stdio.h>
@@ -13,28 +13,29 @@ enum { STARTS = 40 };
 static const double phase_us = 0.3, kernel_us = 20, hold_us = 20000;
 
 /* One launch of spin_phases. */
-struct meeting {
+struct sync_launch {
     uint32_t blocks, shared_bytes, barriers, early_pct;
     bool cooperative, programmatic;
     double us, prologue_us;
 };
 
-static int launch(struct gt_bench *bench, const struct meeting *meeting, uint32_t first_record, cudaStream_t stream)
+static int launch(struct gt_bench *bench, const struct sync_launch *sync_launch, uint32_t first_record,
+                  cudaStream_t stream)
 {
-    double cycles = meeting->us * bench->mhz;
+    double cycles = sync_launch->us * bench->mhz;
     struct gt_gpu_launch what = {
-        .grid = { meeting->blocks, 1, 1 },
+        .grid = { sync_launch->blocks, 1, 1 },
         .block = { THREADS, 1, 1 },
         .cluster = { 1, 1, 1 },
-        .dynamic_shared_bytes = meeting->shared_bytes,
+        .dynamic_shared_bytes = sync_launch->shared_bytes,
         .registers_per_thread = REGISTERS,
         .stream = stream,
         .arguments = &cycles,
-        .cooperative = meeting->cooperative,
-        .programmatic = meeting->programmatic,
-        .grid_barriers = meeting->barriers,
-        .early_pct = meeting->early_pct,
-        .prologue_cycles = (uint64_t)(meeting->prologue_us * bench->mhz),
+        .cooperative = sync_launch->cooperative,
+        .programmatic = sync_launch->programmatic,
+        .grid_barriers = sync_launch->barriers,
+        .early_pct = sync_launch->early_pct,
+        .prologue_cycles = (uint64_t)(sync_launch->prologue_us * bench->mhz),
         .log = bench->log + first_record,
         .scratch = bench->device[0],
     };
@@ -71,12 +72,12 @@ static int prepare(struct gt_bench *bench)
 /* How long a grid with so many barriers is there, from its first block's start to its last one's end. */
 static int stay_us(struct gt_bench *bench, uint32_t blocks, uint32_t barriers, double *us)
 {
-    const struct meeting meeting = {
+    const struct sync_launch sync_launch = {
         .blocks = blocks, .barriers = barriers, .cooperative = true, .us = (barriers + 1) * phase_us
     };
     struct gt_stay stay;
 
-    if (launch(bench, &meeting, 0, bench->streams[0]) != 0 || gt_bench_read(bench, blocks) != 0)
+    if (launch(bench, &sync_launch, 0, bench->streams[0]) != 0 || gt_bench_read(bench, blocks) != 0)
         return -1;
     stay = gt_bench_span(bench, 0, blocks);
     *us = gt_bench_us(stay.start_ns, stay.end_ns);
@@ -88,7 +89,7 @@ static int stay_us(struct gt_bench *bench, uint32_t blocks, uint32_t barriers, d
 static const double seeing_part = 0.6;
 
 /* Barriers of many sizes, all blocks at once: a small one, and what each block adds to a large one; they overlap, so that
- * their squares add up (sim/gpu/meeting.c). */
+ * their squares add up (sim/gpu/grid_sync.c). */
 static void state_barrier(struct gt_bench *bench, const double *blocks, const double *us, const char *each)
 {
     double empty[SIZES], block[SIZES], base = us[0], slope = us[SIZES - 1] / blocks[SIZES - 1];
@@ -137,7 +138,7 @@ struct launches {
     struct gt_summary call, start, gap;
 };
 
-static int measure_launches(struct gt_bench *bench, const struct meeting *meeting, struct launches *found)
+static int measure_launches(struct gt_bench *bench, const struct sync_launch *sync_launch, struct launches *found)
 {
     struct gt_clock_tie before, after;
     uint64_t began_ns[STARTS], called_ns[STARTS];
@@ -148,15 +149,15 @@ static int measure_launches(struct gt_bench *bench, const struct meeting *meetin
     for (uint32_t i = 0; i < STARTS; i++) {
         gt_bench_idle_us(30);
         began_ns[i] = gt_clock_ns();
-        if (launch(bench, meeting, i * meeting->blocks, bench->streams[0]) != 0)
+        if (launch(bench, sync_launch, i * sync_launch->blocks, bench->streams[0]) != 0)
             return -1;
         called_ns[i] = gt_clock_ns();
         GT_TRY(cudaStreamSynchronize(bench->streams[0]));
     }
-    if (gt_bench_read(bench, STARTS * meeting->blocks) != 0 || gt_bench_tie(bench, &after) != 0)
+    if (gt_bench_read(bench, STARTS * sync_launch->blocks) != 0 || gt_bench_tie(bench, &after) != 0)
         return -1;
     for (uint32_t i = 0; i < STARTS; i++) {
-        uint64_t start_ns = gt_bench_span(bench, i * meeting->blocks, meeting->blocks).start_ns;
+        uint64_t start_ns = gt_bench_span(bench, i * sync_launch->blocks, sync_launch->blocks).start_ns;
 
         call[i] = gt_bench_us(began_ns[i], called_ns[i]);
         start[i] = (gt_clock_host_ns(&before, &after, start_ns) - (double)called_ns[i]) / 1000;
@@ -164,14 +165,14 @@ static int measure_launches(struct gt_bench *bench, const struct meeting *meetin
     if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0)
         return -1;
     for (uint32_t i = 0; i <= PAIRS; i++)
-        if (launch(bench, meeting, i * meeting->blocks, bench->streams[0]) != 0)
+        if (launch(bench, sync_launch, i * sync_launch->blocks, bench->streams[0]) != 0)
             return -1;
     gt_bench_open_gate(bench);
-    if (gt_bench_read(bench, (PAIRS + 1) * meeting->blocks) != 0)
+    if (gt_bench_read(bench, (PAIRS + 1) * sync_launch->blocks) != 0)
         return -1;
     for (uint32_t i = 0; i < PAIRS; i++)
-        gap[i] = gt_bench_us(gt_bench_span(bench, i * meeting->blocks, meeting->blocks).end_ns,
-                             gt_bench_span(bench, (i + 1) * meeting->blocks, meeting->blocks).start_ns);
+        gap[i] = gt_bench_us(gt_bench_span(bench, i * sync_launch->blocks, sync_launch->blocks).end_ns,
+                             gt_bench_span(bench, (i + 1) * sync_launch->blocks, sync_launch->blocks).start_ns);
     found->call = gt_summarise(call, STARTS);
     found->start = gt_summarise(start, STARTS);
     found->gap = gt_summarise(gap, PAIRS);
@@ -181,7 +182,7 @@ static int measure_launches(struct gt_bench *bench, const struct meeting *meetin
 static int measure_cooperative(struct gt_bench *bench)
 {
     uint32_t blocks = (uint32_t)bench->gpu.multiProcessorCount;
-    struct meeting plain = { .blocks = blocks, .us = 5 }, together = plain, early = plain;
+    struct sync_launch plain = { .blocks = blocks, .us = 5 }, together = plain, early = plain;
     struct launches of_plain, of_together, of_early;
     struct gt_summary more, gap;
 
@@ -207,8 +208,8 @@ static int measure_cooperative(struct gt_bench *bench)
 static int measure_at_once(struct gt_bench *bench)
 {
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount, early = 0, shared = gt_bench_one_block_bytes(bench);
-    const struct meeting half = { .blocks = sms / 2, .shared_bytes = shared, .us = 200 };
-    const struct meeting all = { .blocks = sms, .shared_bytes = shared, .us = 5, .cooperative = true };
+    const struct sync_launch half = { .blocks = sms / 2, .shared_bytes = shared, .us = 200 };
+    const struct sync_launch all = { .blocks = sms, .shared_bytes = shared, .us = 5, .cooperative = true };
     struct gt_summary none = { 0 };
 
     for (int round = 0; round < ROUNDS; round++) {
@@ -228,8 +229,8 @@ static int measure_at_once(struct gt_bench *bench)
 static int play_pairs(struct gt_bench *bench, uint32_t early_pct, double *come_us, double *wait_us)
 {
     uint32_t blocks = (uint32_t)bench->gpu.multiProcessorCount;
-    const struct meeting first = { .blocks = blocks, .us = kernel_us, .early_pct = early_pct };
-    const struct meeting second = { .blocks = blocks, .us = 5, .programmatic = true };
+    const struct sync_launch first = { .blocks = blocks, .us = kernel_us, .early_pct = early_pct };
+    const struct sync_launch second = { .blocks = blocks, .us = 5, .programmatic = true };
 
     if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0)
         return -1;
@@ -276,7 +277,7 @@ static int measure_programmatic(struct gt_bench *bench)
 /* Queries while the answer is no, and from a kernel's end to the first that says yes. */
 static int measure_poll(struct gt_bench *bench)
 {
-    const struct meeting kernel = { .blocks = 1, .us = 30 };
+    const struct sync_launch kernel = { .blocks = 1, .us = 30 };
     struct gt_clock_tie before, after;
     uint64_t seen_ns[STARTS];
     double query[2], seen[STARTS], calls[STARTS];
@@ -317,7 +318,7 @@ static int measure_poll(struct gt_bench *bench)
     return 0;
 }
 
-int gt_calibrate_meeting(struct gt_bench *bench)
+int gt_calibrate_grid_sync(struct gt_bench *bench)
 {
     if (prepare(bench) != 0)
         return -1;

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "sim/replay/own_starts.h"
+#include "sim/replay/launch_gaps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct walk {
     const gt_op_index *inferred_after;
     const struct gt_neighbours *neighbours;
     int64_t stream_more_ps, wait_more_ps;
-    struct gt_own_start *starts;
+    struct gt_launch_gap *starts;
     struct front *stream, *awaited; /* by stream: its last; the last of what it waits for since */
     struct front *event;            /* by event: what its last record stands behind */
     struct front *by_default,
@@ -87,7 +87,7 @@ static int64_t asked_ps(const struct walk *walk, const struct gt_call *call, con
 
 static int64_t more_ps(const struct walk *walk, enum gt_own_gap gap)
 {
-    return gap == GT_OWN_GAP_STREAM ? walk->stream_more_ps : walk->wait_more_ps;
+    return gap == GT_LAUNCH_GAP_STREAM ? walk->stream_more_ps : walk->wait_more_ps;
 }
 
 static void keep_gap(struct walk *walk, gt_op_index op, enum gt_own_gap gap, gt_time_ps seen_ps)
@@ -111,7 +111,7 @@ static void note_gap(struct walk *walk, gt_op_index index, struct front last, en
     if (last.op == GT_NONE || start_ps < last.end_ps)
         return;
     if (by_call || !gt_own_delay(walk->neighbours, index, last.end_ps))
-        gap = GT_OWN_GAP_MOST;
+        gap = GT_LAUNCH_GAP_MOST;
     keep_gap(walk, index, gap, start_ps - last.end_ps);
 }
 
@@ -120,14 +120,14 @@ static void note_start(struct walk *walk, const struct gt_call *call, gt_stream_
     const struct gt_op *op = &walk->w->ops[index];
     struct front before = walk->stream[stream], awaited = waits_for(walk, index, stream),
                  last = later(before, awaited);
-    enum gt_own_gap gap = last.op == awaited.op ? GT_OWN_GAP_WAIT : GT_OWN_GAP_STREAM;
+    enum gt_own_gap gap = last.op == awaited.op ? GT_LAUNCH_GAP_WAIT : GT_LAUNCH_GAP_STREAM;
     int64_t ready_ps = asked_ps(walk, call, op);
     bool by_call =
         last.op == GT_NONE ||
         ready_ps > (int64_t)(last.end_ps + walk->rules->gap_ps(walk->rules->replay, &walk->w->ops[last.op], op, gap));
 
     if (op->kind == GT_OP_HOST_FUNCTION) { /* its gap is in what it is picked up after (sim/stream/operation.c) */
-        keep_gap(walk, index, GT_OWN_GAP_MOST, 0);
+        keep_gap(walk, index, GT_LAUNCH_GAP_MOST, 0);
         return;
     }
     if (last.op != GT_NONE && ready_ps > (int64_t)op->start_ps) /* the call went on after it had asked */
@@ -200,14 +200,14 @@ static void take_stated(struct walk *walk)
     for (gt_op_index i = 0; i < walk->w->op_count; i++) {
         const struct gt_op *op = &walk->w->ops[i];
 
-        if (op->own_gap != GT_OWN_GAP_NONE)
+        if (op->own_gap != GT_LAUNCH_GAP_NONE)
             keep_gap(walk, i, (enum gt_own_gap)op->own_gap, op->own_gap_ps);
     }
 }
 
-struct gt_own_start *gt_own_starts(const struct gt_start_rules *rules, const struct gt_workload *w,
-                                   const gt_op_index *inferred_after, const struct gt_neighbours *neighbours,
-                                   const struct gt_device *recorded, const struct gt_device *device)
+struct gt_launch_gap *gt_launch_gaps_find(const struct gt_start_rules *rules, const struct gt_workload *w,
+                                          const gt_op_index *inferred_after, const struct gt_neighbours *neighbours,
+                                          const struct gt_device *recorded, const struct gt_device *device)
 {
     struct walk walk = {
         .rules = rules,
@@ -229,10 +229,10 @@ struct gt_own_start *gt_own_starts(const struct gt_start_rules *rules, const str
     return NULL;
 }
 
-gt_time_ps gt_own_gap_ps(const struct gt_own_start *starts, gt_op_index op, enum gt_own_gap behind,
-                         gt_time_ps plain_ps)
+gt_time_ps gt_launch_gap_ps(const struct gt_launch_gap *starts, gt_op_index op, enum gt_own_gap behind,
+                            gt_time_ps plain_ps)
 {
-    if (starts == NULL || starts[op].gap == GT_OWN_GAP_NONE)
+    if (starts == NULL || starts[op].gap == GT_LAUNCH_GAP_NONE)
         return plain_ps;
     return starts[op].gap == behind || starts[op].gap_ps < plain_ps ? starts[op].gap_ps : plain_ps;
 }

@@ -1,5 +1,5 @@
 /* Barriers over a grid, and blocks that wait for the kernel before. */
-#include "sim/gpu/meeting.h"
+#include "sim/gpu/grid_sync.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,8 +91,8 @@ static bool triggers_early(const struct gt_machine *m, const struct gt_grid *gri
 
 static void note_trigger(struct gt_grid *grid, gt_time_ps time_ps)
 {
-    if (time_ps > grid->meeting.triggered_ps)
-        grid->meeting.triggered_ps = time_ps;
+    if (time_ps > grid->sync.triggered_ps)
+        grid->sync.triggered_ps = time_ps;
 }
 
 static gt_time_ps trigger_work_ps(const struct gt_machine *m, const struct gt_grid *grid, gt_time_ps cost_ps)
@@ -105,23 +105,23 @@ static void tell_triggered(struct gt_machine *m, gt_grid_index grid)
 {
     const struct gt_grid *g = &m->grids[grid];
 
-    if (m->programmatic && !g->meeting.triggers_unknown && g->kernel != GT_NONE)
-        gt_programmatic_triggered(m, g->command, g->meeting.triggered_ps);
+    if (m->programmatic && !g->sync.triggers_unknown && g->kernel != GT_NONE)
+        gt_programmatic_triggered(m, g->command, g->sync.triggered_ps);
 }
 
-void gt_meeting_begin(struct gt_machine *m, gt_grid_index grid)
+void gt_grid_sync_begin(struct gt_machine *m, gt_grid_index grid)
 {
     struct gt_grid *g = &m->grids[grid];
 
     m->commands[g->command].grid = grid;
-    g->meeting.head = GT_NONE;
-    g->meeting.triggers_unknown = kernel_of(m, g)->early_pct == 0;
-    g->meeting.held = barriers_of(m, g) > 0 || m->commands[g->command].depends_ps != 0;
-    if (g->meeting.held)
+    g->sync.head = GT_NONE;
+    g->sync.triggers_unknown = kernel_of(m, g)->early_pct == 0;
+    g->sync.held = barriers_of(m, g) > 0 || m->commands[g->command].depends_ps != 0;
+    if (g->sync.held)
         g->launch = NULL; /* its blocks' times are as they are alone */
 }
 
-bool gt_meeting_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps *end_ps)
+bool gt_grid_sync_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps *end_ps)
 {
     const struct gt_batch *b = &m->batches[batch];
     struct gt_grid *g = &m->grids[b->grid];
@@ -141,17 +141,17 @@ bool gt_meeting_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps *
     if (triggers_early(m, g, cost_ps))
         note_trigger(g, b->start_ps + trigger_work_ps(m, g, cost_ps));
     else
-        g->meeting.triggers_unknown = true;
+        g->sync.triggers_unknown = true;
     m->batches[batch].next = GT_NONE;
-    if (g->meeting.head == GT_NONE)
-        g->meeting.head = batch;
+    if (g->sync.head == GT_NONE)
+        g->sync.head = batch;
     else
-        m->batches[g->meeting.tail].next = batch;
-    g->meeting.tail = batch;
+        m->batches[g->sync.tail].next = batch;
+    g->sync.tail = batch;
     return true;
 }
 
-void gt_meeting_will_end(struct gt_machine *m, gt_grid_index grid, gt_time_ps start_ps, gt_time_ps end_ps)
+void gt_grid_sync_will_end(struct gt_machine *m, gt_grid_index grid, gt_time_ps start_ps, gt_time_ps end_ps)
 {
     struct gt_grid *g = &m->grids[grid];
 
@@ -198,7 +198,7 @@ static gt_time_ps part_opens_ps(const struct gt_machine *m, const struct gt_grid
     const struct gt_kernel *kernel = kernel_of(m, grid);
     uint32_t count = 0;
 
-    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next, count++) {
+    for (gt_batch_index i = grid->sync.head; i != GT_NONE; i = m->batches[i].next, count++) {
         gt_time_ps cost_ps = gt_batch_cost_ps(m, grid, m->batches[i].first_block);
         gt_time_ps work_ps = gt_block_phase_ps(kernel, cost_ps, part);
 
@@ -220,7 +220,7 @@ static struct barriers barrier_times(const struct gt_machine *m, const struct gt
 
     if (barriers.count == 0)
         return barriers;
-    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next)
+    for (gt_batch_index i = grid->sync.head; i != GT_NONE; i = m->batches[i].next)
         count++;
     arrivals = gt_calloc(count, sizeof *arrivals);
     barriers.first_ps = part_opens_ps(m, grid, arrivals, 0, true);
@@ -243,12 +243,12 @@ static void settle(struct gt_machine *m, gt_grid_index grid)
     struct barriers barriers;
     gt_batch_index next;
 
-    if (g->meeting.head == GT_NONE || m->commands[g->command].depends_ps == GT_TIME_NONE ||
+    if (g->sync.head == GT_NONE || m->commands[g->command].depends_ps == GT_TIME_NONE ||
         (barriers_of(m, g) > 0 && g->dispatched < g->blocks))
         return;
     barriers = barrier_times(m, g);
     m->fired[GT_RULE_GRID_BARRIER] += barriers.count;
-    for (gt_batch_index i = g->meeting.head; i != GT_NONE; i = next) {
+    for (gt_batch_index i = g->sync.head; i != GT_NONE; i = next) {
         gt_time_ps start_ps = m->batches[i].start_ps, cost_ps = gt_batch_cost_ps(m, g, m->batches[i].first_block);
         gt_time_ps begun = begun_ps(m, g, start_ps, cost_ps);
 
@@ -258,31 +258,31 @@ static void settle(struct gt_machine *m, gt_grid_index grid)
         gt_batch_due(m, i, done_ps(&barriers, begun, cost_ps, cost_ps));
     }
     free(barriers.open_ps);
-    g->meeting.head = GT_NONE;
-    g->meeting.triggers_unknown = kernel_of(m, g)->early_pct == 0;
+    g->sync.head = GT_NONE;
+    g->sync.triggers_unknown = kernel_of(m, g)->early_pct == 0;
     if (g->dispatched == g->blocks)
         tell_triggered(m, grid);
 }
 
-void gt_meeting_handed_out(struct gt_machine *m, gt_grid_index grid)
+void gt_grid_sync_handed_out(struct gt_machine *m, gt_grid_index grid)
 {
     if (m->grids[grid].launch != NULL || m->grids[grid].tasks != NULL ||
         m->grids[grid].peer != NULL) /* nobody knows before they end */
-        m->grids[grid].meeting.triggers_unknown = true;
-    if (m->grids[grid].meeting.held)
+        m->grids[grid].sync.triggers_unknown = true;
+    if (m->grids[grid].sync.held)
         settle(m, grid);
     tell_triggered(m, grid);
 }
 
-void gt_meeting_left(struct gt_machine *m, gt_grid_index grid)
+void gt_grid_sync_left(struct gt_machine *m, gt_grid_index grid)
 {
     struct gt_grid *g = &m->grids[grid];
 
-    if (!m->programmatic || g->kernel == GT_NONE || !g->meeting.triggers_unknown)
+    if (!m->programmatic || g->kernel == GT_NONE || !g->sync.triggers_unknown)
         return;
-    g->meeting.triggers_unknown = false;
+    g->sync.triggers_unknown = false;
     if (m->workload->ops[g->op].programmatic)
-        g->meeting.triggered_ps += m->device->programmatic_exit_ps;
+        g->sync.triggered_ps += m->device->programmatic_exit_ps;
     note_trigger(g, m->engine.now_ps);
     tell_triggered(m, grid);
 }
@@ -297,7 +297,7 @@ static void let_go_on(struct gt_machine *m, gt_command_index next)
         settle(m, m->commands[next].grid);
 }
 
-void gt_meeting_kernel_over(struct gt_machine *m, gt_command_index command)
+void gt_grid_sync_kernel_over(struct gt_machine *m, gt_command_index command)
 {
     gt_op_index op = m->commands[command].index;
 
@@ -311,7 +311,7 @@ void gt_meeting_kernel_over(struct gt_machine *m, gt_command_index command)
             let_go_on(m, m->op_commands[m->replay.edge_to[i]]);
 }
 
-bool gt_meeting_has_room(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+bool gt_grid_sync_has_room(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
     const struct gt_gpu_state *state = &m->gpus[gpu];
     uint64_t room = 0;
