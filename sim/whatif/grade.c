@@ -14,6 +14,9 @@ static const double interval_high = 0.09, interval_medium = 0.2;
 /* The host's part in a run from which on its times matter. */
 static const double host_matters = 0.1;
 
+/* The part of a device file's values that may be estimates before answers for that device are trusted less. */
+static const double estimated_matters = 0.5;
+
 static void grade_replay(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
 {
     double off = facts->replay_us / facts->measured_us - 1;
@@ -108,6 +111,18 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
                            (unsigned long long)facts->too_short);
 }
 
+/* Of a device whose file mostly says what another GPU does. */
+static void grade_device(struct gt_scenario *scenario)
+{
+    const struct gt_device *device = &scenario->device;
+
+    if (device->estimated_keys > estimated_matters * (double)gt_device_key_count)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "%u of the %zu values of the device file of %s are estimates, not measurements: "
+                           "`gridtide devices` marks them",
+                           device->estimated_keys, gt_device_key_count, device->name);
+}
+
 static void tell_dropped(struct gt_scenario *scenario, uint64_t dropped, const char *why)
 {
     if (dropped > 0)
@@ -158,6 +173,7 @@ void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, 
     tell_profiler(scenario, facts, part[GT_BOUND_BY_HOST] + part[GT_BOUND_BY_LAUNCH]);
     grade_order(scenario, facts);
     grade_power(scenario);
+    grade_device(scenario);
     tell_steps(scenario, &facts->steps, steady);
     grade_interval(scenario, low_us, high_us);
 }

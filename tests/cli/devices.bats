@@ -3,9 +3,9 @@
 @test "devices lists each file with SMs, clock and source" {
     run "$GRIDTIDE" devices --format csv
     [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == name,chip,sms,clock_mhz,source* ]]
+    [[ "${lines[0]}" == name,chip,sms,clock_mhz,estimates,source* ]]
     [[ "$output" == *"h200,NVIDIA H200,132,1980,"*"measured on an NVIDIA H200"* ]]
-    [[ "$output" == *"toy,toy,2,1000,made up for teaching"* ]]
+    [[ "$output" == *"toy,toy,2,1000,"*",made up for teaching"* ]]
     for name in h100 a100 v100; do
         [[ "$output" == *"$name,"*"vendor document"* ]]
     done
@@ -14,11 +14,28 @@
 @test "devices NAME shows every key with its value, default and source" {
     run "$GRIDTIDE" devices toy --format csv
     [ "$status" -eq 0 ]
-    [[ "$output" == *"chip.sms,2,SMs,80,yes,made up for teaching"* ]]
-    [[ "$output" == *"chip.sm_order,,SM,,no,default"* ]]
+    [[ "$output" == *"chip.sms,2,SMs,80,yes,no,made up for teaching"* ]]
+    [[ "$output" == *"chip.sm_order,,SM,,no,no,default"* ]]
     run "$GRIDTIDE" devices toy
     [ "$status" -eq 0 ]
     [[ "$output" == *"latency.launch_us"* ]]
+}
+
+@test "devices marks values that are guesses, and an answer for such a device is trusted less" {
+    run "$GRIDTIDE" devices a100 --format csv
+    [[ "$output" == *"chip.sms,108,"*",no,vendor document"* ]]
+    [[ "$output" == *"scheduling.launch_queue_depth,1024,launches,1024,no,yes,guess"* ]]
+    run "$GRIDTIDE" devices --format json
+    [ "$(jq -r '.devices[] | select(.name == "a100").estimates > 200' <<< "$output")" = true ]
+    [ "$(jq -r '.devices[] | select(.name == "h200").estimates < 50' <<< "$output")" = true ]
+    for device in h200 a100; do
+        run "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" --device "$device" --change launch-cost=2 \
+            --format json
+        [ "$status" -eq 0 ]
+        echo "$output" > "$BATS_TEST_TMPDIR/$device"
+    done
+    grep -q 'are estimates, not measurements' "$BATS_TEST_TMPDIR/a100"
+    ! grep -q 'are estimates, not measurements' "$BATS_TEST_TMPDIR/h200"
 }
 
 @test "devices --describe names every key that a device has" {

@@ -253,6 +253,11 @@ int gt_key_file_read(const char *path, const struct gt_key_table *table, void *i
     return status;
 }
 
+bool gt_key_note_guesses(const char *source)
+{
+    return source != NULL && strstr(source, "guess") != NULL;
+}
+
 void gt_key_notes_free(struct gt_key_notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++)

@@ -7,6 +7,8 @@
 #ifndef GRIDTIDE_TRACES_IO_KEY_FILE_H
 #define GRIDTIDE_TRACES_IO_KEY_FILE_H
 
+#include <stdbool.h>
+
 #include "sim/devices/keys.h"
 
 /* Where a file's values come from. */
@@ -21,5 +23,7 @@ struct gt_key_notes {
 int gt_key_file_read(const char *path, const struct gt_key_table *table, void *into, struct gt_key_notes *notes,
                      struct gt_error *error);
 void gt_key_notes_free(struct gt_key_notes *notes);
+/* Whether the source of a value says that it is a guess, neither measured nor documented; not where there is no source. */
+bool gt_key_note_guesses(const char *source);
 
 #endif

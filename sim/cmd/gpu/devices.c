@@ -53,11 +53,11 @@ static const struct argp parser = {
 static int list_devices(enum gt_format format, struct gt_error *error)
 {
     static const struct gt_column columns[] = {
-        { "name", GT_COLUMN_TEXT },        { "chip", GT_COLUMN_TEXT },   { "sms", GT_COLUMN_NUMBER },
-        { "clock_mhz", GT_COLUMN_NUMBER }, { "source", GT_COLUMN_WIDE },
+        { "name", GT_COLUMN_TEXT },        { "chip", GT_COLUMN_TEXT },        { "sms", GT_COLUMN_NUMBER },
+        { "clock_mhz", GT_COLUMN_NUMBER }, { "estimates", GT_COLUMN_NUMBER }, { "source", GT_COLUMN_WIDE },
     };
     char **names = gt_device_names(error);
-    struct gt_table *table = names != NULL ? gt_table_new("devices", columns, 5) : NULL;
+    struct gt_table *table = names != NULL ? gt_table_new("devices", columns, 6) : NULL;
     int status = names != NULL ? 0 : -1;
     for (size_t i = 0; status == 0 && names[i] != NULL; i++) {
         struct subject subject;
@@ -68,6 +68,7 @@ static int list_devices(enum gt_format format, struct gt_error *error)
         gt_table_text(table, subject.device.name);
         gt_table_integer(table, subject.device.sms);
         gt_table_integer(table, subject.device.clock_mhz);
+        gt_table_integer(table, subject.device.estimated_keys);
         gt_table_text(table, subject.notes.file);
         gt_key_notes_free(&subject.notes);
     }
@@ -89,9 +90,10 @@ static void show_device(const struct subject *subject, enum gt_format format)
 {
     static const struct gt_column columns[] = {
         { "key", GT_COLUMN_TEXT },     { "value", GT_COLUMN_WIDE },   { "unit", GT_COLUMN_TEXT },
-        { "default", GT_COLUMN_TEXT }, { "differs", GT_COLUMN_TEXT }, { "source", GT_COLUMN_WIDE },
+        { "default", GT_COLUMN_TEXT }, { "differs", GT_COLUMN_TEXT }, { "estimate", GT_COLUMN_TEXT },
+        { "source", GT_COLUMN_WIDE },
     };
-    struct gt_table *table = gt_table_new("keys", columns, 6);
+    struct gt_table *table = gt_table_new("keys", columns, 7);
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const struct gt_key *key = &gt_device_keys[i];
         char value[GT_DEVICE_VALUE_BYTES];
@@ -101,6 +103,7 @@ static void show_device(const struct subject *subject, enum gt_format format)
         gt_table_text(table, key->unit);
         add_value(table, key->fallback);
         gt_table_text(table, strcmp(value, key->fallback) != 0 ? "yes" : "no");
+        gt_table_text(table, gt_key_note_guesses(subject->notes.keys[i]) ? "yes" : "no");
         gt_table_text(table, subject->notes.keys[i] != NULL ? subject->notes.keys[i] : "default");
     }
     gt_tables_print(stdout, format, &table, 1);
