@@ -82,7 +82,7 @@ table()
         run validate/scripts/whatif_recorded.py
         ;;
     protocols)
-        for set in c d record-c record-d; do
+        for set in c d record-c record-d record-e; do
             run validate/scripts/protocols.py "traces/protocols/$set"
         done
         ;;
