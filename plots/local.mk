@@ -2,7 +2,7 @@
 noinst_LIBRARIES += plots/libplots.a
 plots_libplots_a_SOURCES = \
     plots/data/kernel_view.c plots/data/kernel_view.h plots/data/palette.c plots/data/palette.h \
-    plots/data/load_beside.c plots/data/load_beside.h plots/data/live_names.c plots/data/live_names.h plots/data/live_rows.c plots/data/live_rows.h \
+    plots/data/live_names.c plots/data/live_names.h plots/data/live_rows.c plots/data/live_rows.h \
     plots/data/report_folder.c plots/data/report_folder.h plots/data/residency.c plots/data/residency.h \
     plots/data/scenarios.c plots/data/scenarios.h plots/data/suite_view.c plots/data/suite_view.h plots/data/units.c plots/data/units.h plots/data/view.c \
     plots/data/view.h plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \

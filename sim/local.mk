@@ -18,17 +18,17 @@ sim_libsim_a_SOURCES = \
     sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
     sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/grid_sync_deadlock.c sim/gpu/grid_sync_deadlock.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
-    sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h sim/gpu/snapshot.c \
-    sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h \
+    sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
+    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h \
     sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/deferred_placement.c sim/gpu/deferred_placement.h \
     sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
     sim/replay/equivalent_kernels.c sim/replay/equivalent_kernels.h sim/replay/equivalent_launches.c sim/replay/equivalent_launches.h \
-    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/chains.c sim/replay/chains.h sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
+    sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
-    sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
+    sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
@@ -65,8 +65,8 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c sim/rewrite/capture.h \
-    sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h sim/rewrite/stream_clock.c \
-    sim/rewrite/stream_clock.h sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h sim/rewrite/assign_graph_flow.c \
+    sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \
+    sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h sim/rewrite/assign_graph_flow.c \
     sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/assign_write.c sim/rewrite/graph_identity.c \
     sim/rewrite/graph_identity.h sim/rewrite/graph_nodes.c sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
     sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
@@ -74,13 +74,13 @@ sim_libsim_a_SOURCES = \
     sim/rewrite/scenario.c sim/rewrite/tokens.c sim/rewrite/tokens.h sim/rewrite/scenario.h \
     sim/training/gradients.c sim/training/gradients.h \
     sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
-    sim/training/pass_ranges.c sim/training/pass_ranges.h \
+    \
     sim/training/rank_count.c sim/training/rank_count.h \
     sim/training/replicate.c sim/training/replicate.h \
     sim/training/threads.c sim/training/threads.h \
-    sim/training/training.c sim/training/training.h sim/training/updates.c sim/training/updates.h \
-    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_host.c sim/whatif/fit_host.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \
-    sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h
+    sim/training/training.c sim/training/training.h \
+    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \
+    sim/whatif/kernel_bound.h sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices

@@ -4,7 +4,7 @@ traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
     traces/compare/compare.c traces/compare/compare.h traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
     traces/compare/gpu_part.c traces/compare/range.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
-    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_kin.c traces/compare/kernel_kin.h traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
+    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
@@ -12,8 +12,8 @@ traces_libtraces_a_SOURCES = \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
     traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c \
     traces/explain/host_time.c traces/explain/host_time.h \
-    traces/explain/full_queue.c traces/explain/full_queue.h traces/explain/gaps.c traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
-    traces/explain/loaded_order.c traces/explain/loaded_order.h traces/explain/loaded_ranges.h traces/explain/loaded_ranges.c traces/explain/overview.c traces/explain/overview.h \
+    traces/explain/gaps.c traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
+    traces/explain/loaded_ranges.h traces/explain/loaded_ranges.c traces/explain/overview.c traces/explain/overview.h \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
@@ -26,12 +26,12 @@ traces_libtraces_a_SOURCES = \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/io/file_sum.c traces/io/file_sum.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
-    traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
+    traces/io/output.h traces/io/output_reserve.c \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
     traces/io/path_stem.c traces/io/path_stem.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
-    traces/jsonl/read_collective.c traces/jsonl/read_collective.h traces/jsonl/write_collective.c \
+    traces/jsonl/write_collective.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_library.c traces/jsonl/read_launches.c traces/jsonl/read_recording.c traces/jsonl/write_recording.c \
     traces/jsonl/write_launches.c \
     traces/jsonl/link_tasks.c traces/jsonl/read_program.c traces/jsonl/read_range.c traces/jsonl/read_task.c \

@@ -14,7 +14,7 @@ validate_libvalidate_a_SOURCES = \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
     validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/grid_sync.c \
     validate/random/reduce.c validate/random/reduce.h validate/random/reduce_tasks.c validate/random/reduce_tasks.h validate/random/script.h validate/random/shapes.c \
-    validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h \
+    validate/random/shrink.c validate/random/shrink.h \
     validate/random/tasks.c
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \

@@ -1,22 +1,80 @@
+/* `loading` is of the same run. */
 #include "plots/data/view.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/data/load_beside.h"
 #include "traces/compare/verdict.h"
+#include "traces/explain/loaded_run.h"
 #include "traces/explain/part.h"
+#include "traces/store/store.h"
 
-/* `loading` is of the same run. */
+/* A run loaded by a thread of its own, while the one that asked works out its statistics. */
+
+struct gt_loading {
+    pthread_t thread;
+    bool started;     /* there is a thread to wait for */
+    const char *path; /* of the store: a connection is a thread's own */
+    const struct gt_filter *filter;
+    int64_t run_id;            /* 0: nothing to load */
+    struct gt_loaded_run *run; /* NULL: it failed */
+    struct gt_error error;
+};
+
+static void *load(void *user)
+{
+    struct gt_loading *loading = user;
+    struct gt_store *store = gt_store_open(loading->path, false, &loading->error);
+    struct gt_database *database = store != NULL ? gt_store_database(store) : NULL;
+
+    if (store == NULL)
+        return NULL;
+    loading->run = gt_loaded_run_load(database, loading->run_id, &loading->error);
+    if (loading->run != NULL && gt_part_take(loading->run, database, loading->filter, &loading->error) != 0) {
+        gt_loaded_run_free(loading->run);
+        loading->run = NULL;
+    }
+    gt_store_close(store);
+    return NULL;
+}
+
+/* Begin to load a run of the store at `path`, with the part of it that `filter` chooses; both must last until the end.
+ * Where no thread is to be had it is loaded at once. */
+static void loading_begin(struct gt_loading *loading, const char *path, int64_t run_id,
+                          const struct gt_filter *filter)
+{
+    *loading = (struct gt_loading){ .path = path, .filter = filter, .run_id = run_id };
+    if (run_id == 0)
+        return;
+    loading->started = pthread_create(&loading->thread, NULL, load, loading) == 0;
+    if (!loading->started)
+        load(loading);
+}
+
+/* The run, the caller's now; NULL with the reason.  Each gt_loading_begin() needs one: an unwanted run is freed. */
+static struct gt_loaded_run *loading_end(struct gt_loading *loading, struct gt_error *error)
+{
+    struct gt_loaded_run *run;
+
+    if (loading->started && pthread_join(loading->thread, NULL) != 0)
+        gt_bug("a thread that was started cannot be waited for");
+    run = loading->run;
+    if (run == NULL && loading->run_id != 0 && error != NULL)
+        *error = loading->error;
+    memset(loading, 0, sizeof *loading);
+    return run;
+}
+
 static int add_side(struct gt_view *view, struct gt_loading *loading, const char *label, struct gt_error *error)
 {
     struct gt_side *side = &view->sides[view->side_count];
 
     side->stats = gt_stats_compute(view->database, loading->run_id, view->filter, error);
-    side->run = gt_loading_end(loading, side->stats != NULL ? error : NULL);
+    side->run = loading_end(loading, side->stats != NULL ? error : NULL);
     if (side->stats == NULL || side->run == NULL) {
         gt_loaded_run_free(side->run);
         gt_stats_free(side->stats);
@@ -136,11 +194,11 @@ static int add_sides(struct gt_view *view, int64_t run, int64_t before, struct g
     struct gt_loading loading[GT_SIDES];
     int result;
 
-    gt_loading_begin(&loading[0], path, before != 0 ? before : view->measured_run, view->filter);
-    gt_loading_begin(&loading[1], path, run, view->filter);
+    loading_begin(&loading[0], path, before != 0 ? before : view->measured_run, view->filter);
+    loading_begin(&loading[1], path, run, view->filter);
     result = add_loaded(view, loading, before != 0, error);
     for (int i = 0; i < GT_SIDES; i++) /* what a failure left */
-        gt_loaded_run_free(gt_loading_end(&loading[i], NULL));
+        gt_loaded_run_free(loading_end(&loading[i], NULL));
     return result;
 }
 

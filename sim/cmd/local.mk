@@ -9,7 +9,7 @@ gridtide_SOURCES = \
     sim/cmd/input/inquiry.h sim/cmd/input/options.c sim/cmd/input/options.h sim/cmd/input/parse.c \
     sim/cmd/input/profiles.c sim/cmd/input/profiles.h sim/cmd/input/recordings.c sim/cmd/input/recordings.h \
     sim/cmd/input/run_input.c sim/cmd/input/run_input.h sim/cmd/input/run_kernels.c sim/cmd/input/run_kernels.h \
-    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h sim/cmd/input/with_run.c sim/cmd/input/with_run.h \
+    sim/cmd/input/task_costs.c sim/cmd/input/task_costs.h \
     sim/cmd/print/fold.c sim/cmd/print/fold.h sim/cmd/print/json.c sim/cmd/print/json.h sim/cmd/print/judged.c \
     sim/cmd/print/judged.h sim/cmd/print/kernel_tables.c sim/cmd/print/kernel_tables.h sim/cmd/print/progress.c \
     sim/cmd/print/progress.h sim/cmd/print/table.c sim/cmd/print/table.h sim/cmd/print/table_parts.h \
@@ -23,8 +23,8 @@ gridtide_SOURCES = \
     sim/cmd/report/stats_ranges.c sim/cmd/report/stats_ranges.h sim/cmd/report/stats_tables.c \
     sim/cmd/report/stats_tables.h sim/cmd/report/stats_tasks.c sim/cmd/report/stats_tasks.h \
     sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_departure.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \
-    sim/cmd/run/run_result.c sim/cmd/run/run_store.c sim/cmd/run/sweep.c sim/cmd/run/sweep_queue.c \
-    sim/cmd/run/sweep_queue.h sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
+    sim/cmd/run/run_result.c sim/cmd/run/run_store.c sim/cmd/run/sweep.c \
+    sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
     sim/cmd/run/sweep_pool.c sim/cmd/run/sweep_print.c sim/cmd/run/sweep_slurm.c sim/cmd/run/sweep_store.c \
     sim/cmd/run/sweep_tasks.c sim/cmd/run/sweep_worker.c sim/cmd/run/whatif.c sim/cmd/run/whatif_parts.h \
     sim/cmd/run/whatif_print.c sim/cmd/run/whatif_store.c \

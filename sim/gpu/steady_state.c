@@ -1,3 +1,4 @@
+/* Fewer waves than this are not looked at; a period of more records than that is not found. */
 #include "sim/gpu/steady_state.h"
 
 #include <stdlib.h>
@@ -5,9 +6,162 @@
 
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/placement.h"
-#include "sim/gpu/snapshot.h"
+#include "sim/machine/machine.h"
 
-/* Fewer waves than this are not looked at; a period of more records than that is not found. */
+/* A GPU as far as it decides what the blocks of one grid do next: does it come round? */
+
+/* A batch's end that is due. */
+struct gt_due {
+    gt_time_ps in_ps;
+    uint64_t order, stamp;
+    gt_sm_index sm;
+    uint32_t blocks;
+    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS];
+};
+
+struct gt_due_list {
+    struct gt_due *ends;
+    uint32_t count, room;
+};
+
+/* Beside SMs and ends, what decides where a grid's next block goes, or whose it is: what policies remember, and the GPC
+ * of the cluster before. */
+enum gt_position { GT_POSITION_PLACEMENT, GT_POSITION_ARBITRATION, GT_POSITION_CLUSTER, GT_POSITIONS };
+
+/* The machine as far as it decides what a grid's blocks do next, at one moment. */
+struct gt_snapshot {
+    struct gt_due_list due;
+    struct gt_sm_state *sms; /* times since then, 0 where they were past */
+    uint64_t positions[GT_POSITIONS];
+};
+
+/* Is the event one of this grid's blocks'? */
+static bool snapshot_is_own(const struct gt_machine *m, const struct gt_heap_event *event, gt_grid_index grid)
+{
+    return event->handler == GT_HANDLE_BLOCKS && m->batches[event->subject].grid == grid;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct gt_due *a = left, *b = right;
+
+    if (a->in_ps != b->in_ps)
+        return a->in_ps < b->in_ps ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
+{
+    return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
+}
+
+/* The ends that share one place in the heap, in their order. */
+static void take_ends(const struct gt_machine *m, const struct gt_heap_event *event, struct gt_due_list *due)
+{
+    uint64_t order = event->order;
+
+    for (gt_batch_index batch = event->subject; batch != GT_NONE; batch = m->batches[batch].next_due) {
+        if (due->count == due->room) {
+            due->room = due->room == 0 ? 256 : 2 * due->room;
+            due->ends = gt_realloc(due->ends, due->room, sizeof *due->ends);
+        }
+        due->ends[due->count] = (struct gt_due){ .in_ps = event->time_ps - m->engine.now_ps,
+                                                 .order = order,
+                                                 .stamp = event->stamp,
+                                                 .sm = m->batches[batch].sm,
+                                                 .blocks = m->batches[batch].blocks };
+        memcpy(due->ends[due->count++].odd_warps, m->batches[batch].odd_warps, sizeof m->batches[batch].odd_warps);
+        order++;
+    }
+}
+
+static void take_due(const struct gt_machine *m, gt_grid_index grid, struct gt_due_list *due)
+{
+    const struct gt_heap *heap = &m->engine.heap;
+
+    due->count = 0;
+    for (size_t i = 0; i < heap->count; i++) {
+        if (snapshot_is_own(m, &heap->events[i], grid))
+            take_ends(m, &heap->events[i], due);
+    }
+    if (due->count > 0)
+        qsort(due->ends, due->count, sizeof *due->ends, by_time);
+}
+
+static uint64_t position_of(const struct gt_machine *m, const struct gt_gpu_state *gpu, enum gt_position which)
+{
+    if (which == GT_POSITION_PLACEMENT)
+        return m->placement->position != NULL ? m->placement->position(gpu->placement_state) : 0;
+    if (which == GT_POSITION_ARBITRATION)
+        return m->arbitration->position != NULL ? m->arbitration->position(gpu->arbitration_state) : 0;
+    return gpu->cluster_gpc;
+}
+
+/* The GPU as it is now; into a snapshot of zeros, or one taken before. snapshot_free() ends it. */
+static void snapshot_take(const struct gt_machine *m, gt_gpu_index index, gt_grid_index grid,
+                          struct gt_snapshot *snapshot)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[index];
+
+    if (snapshot->sms == NULL)
+        snapshot->sms = gt_calloc(m->device->sms, sizeof *snapshot->sms);
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
+        snapshot->sms[sm] = gpu->sms[sm];
+        snapshot->sms[sm].ready_ps = since_now(m, gpu->sms[sm].ready_ps);
+        snapshot->sms[sm].retire_ps = since_now(m, gpu->sms[sm].retire_ps);
+    }
+    for (int i = 0; i < GT_POSITIONS; i++)
+        snapshot->positions[i] = position_of(m, gpu, (enum gt_position)i);
+    take_due(m, grid, &snapshot->due);
+}
+
+static bool same_sm(const struct gt_machine *m, const struct gt_sm_state *then, const struct gt_sm_state *now)
+{
+    return then->threads == now->threads && then->warps == now->warps &&
+           memcmp(then->registers, now->registers, sizeof then->registers) == 0 &&
+           then->shared_bytes == now->shared_bytes && then->blocks == now->blocks &&
+           then->resident == now->resident && then->carveout_bytes == now->carveout_bytes &&
+           then->ready_ps == since_now(m, now->ready_ps) && then->retire_ps == since_now(m, now->retire_ps);
+}
+
+static bool same_due(const struct gt_due_list *a, const struct gt_due_list *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct gt_due *one = &a->ends[i], *other = &b->ends[i];
+
+        if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm ||
+            one->blocks != other->blocks || memcmp(one->odd_warps, other->odd_warps, sizeof one->odd_warps) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* What is cheap to see is looked at first: what is due must be sorted. */
+static bool snapshot_holds(const struct gt_machine *m, gt_gpu_index index, gt_grid_index grid,
+                           const struct gt_snapshot *then, struct gt_due_list *now)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[index];
+
+    if (m->engine.heap.events[0].time_ps - m->engine.now_ps != then->due.ends[0].in_ps)
+        return false;
+    for (int i = 0; i < GT_POSITIONS; i++)
+        if (then->positions[i] != position_of(m, gpu, (enum gt_position)i))
+            return false;
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
+        if (!same_sm(m, &then->sms[sm], &gpu->sms[sm]))
+            return false;
+    take_due(m, grid, now);
+    return same_due(&then->due, now);
+}
+
+static void snapshot_free(struct gt_snapshot *snapshot)
+{
+    free(snapshot->due.ends);
+    free(snapshot->sms);
+}
+
 enum { FEWEST_WAVES = 16, FEWEST_PERIODS = 2, RECORDS_MAX = 1 << 16, BACKOFF_MAX = 1 << 20 };
 
 /* The search for a period of one grid. */
@@ -34,7 +188,7 @@ static void begin_search(struct gt_machine *m, struct gt_steady_state *search, g
 {
     const struct gt_grid *grid = &m->grids[search->grid];
 
-    gt_snapshot_take(m, search->gpu, search->grid, &search->then);
+    snapshot_take(m, search->gpu, search->grid, &search->then);
     if (search->then.due.count == 0)
         return;
     search->sm = sm;
@@ -65,7 +219,7 @@ static gt_time_ps others_due(const struct gt_machine *m, gt_grid_index grid)
     gt_time_ps first_ps = GT_TIME_NONE;
 
     for (size_t i = 0; i < m->engine.heap.count; i++)
-        if (!gt_snapshot_is_own(m, &m->engine.heap.events[i], grid) && m->engine.heap.events[i].time_ps < first_ps)
+        if (!snapshot_is_own(m, &m->engine.heap.events[i], grid) && m->engine.heap.events[i].time_ps < first_ps)
             first_ps = m->engine.heap.events[i].time_ps;
     return first_ps;
 }
@@ -120,7 +274,7 @@ static void move_ends(struct gt_machine *m, const struct gt_steady_state *search
     while (heap->count > 0) {
         struct gt_heap_event event = gt_heap_pop(heap);
 
-        if (gt_snapshot_is_own(m, &event, search->grid))
+        if (snapshot_is_own(m, &event, search->grid))
             own[count++] = event;
         else
             gt_heap_push(&others, event);
@@ -185,7 +339,7 @@ static void look(struct gt_machine *m, struct gt_steady_state *search)
         end_search(m, search);
         return;
     }
-    if (!gt_snapshot_holds(m, search->gpu, search->grid, &search->then, &search->now)) {
+    if (!snapshot_holds(m, search->gpu, search->grid, &search->then, &search->now)) {
         if (++search->looks == search->looks_most) {
             search->looks_most *= 2;
             begin_search(m, search, search->sm);
@@ -255,7 +409,7 @@ void gt_steady_state_free(struct gt_machine *m)
 {
     if (m->steady_state == NULL)
         return;
-    gt_snapshot_free(&m->steady_state->then);
+    snapshot_free(&m->steady_state->then);
     free(m->steady_state->now.ends);
     free(m->steady_state->records);
     free(m->steady_state);

@@ -1,3 +1,4 @@
+/* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
 #include "sim/rewrite/assign_streams.h"
 
 #include <stdlib.h>
@@ -9,10 +10,72 @@
 #include "sim/rewrite/data_flow.h"
 #include "sim/rewrite/graph_identity.h"
 #include "sim/rewrite/independence.h"
-#include "sim/rewrite/stream_clock.h"
 #include "sim/workload/host_waits.h"
+#include "sim/workload/workload.h"
 
-/* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
+/* How far each stream has come: by stream, the last call of it that counts. */
+
+struct gt_clock {
+    struct gt_clock_entry {
+        gt_stream_index stream;
+        gt_call_index call;
+    } * entries; /* each stream once */
+    uint32_t count, room;
+};
+
+static struct gt_clock_entry *entry_of(const struct gt_clock *clock, gt_stream_index stream)
+{
+    for (uint32_t i = 0; i < clock->count; i++)
+        if (clock->entries[i].stream == stream)
+            return &clock->entries[i];
+    return NULL;
+}
+
+/* The stream has come to that call at least. */
+static void clock_reach(struct gt_clock *clock, gt_stream_index stream, gt_call_index call)
+{
+    struct gt_clock_entry *entry = entry_of(clock, stream);
+
+    if (entry == NULL) {
+        gt_array_grow(clock->entries, clock->count, clock->room);
+        clock->entries[clock->count++] = (struct gt_clock_entry){ stream, call };
+    } else if (entry->call < call) {
+        entry->call = call;
+    }
+}
+
+static void clock_merge(struct gt_clock *clock, const struct gt_clock *other)
+{
+    for (uint32_t i = 0; i < other->count; i++)
+        clock_reach(clock, other->entries[i].stream, other->entries[i].call);
+}
+
+/* Has the stream come that far? */
+static bool clock_has(const struct gt_clock *clock, gt_stream_index stream, gt_call_index call)
+{
+    const struct gt_clock_entry *entry = entry_of(clock, stream);
+
+    return entry != NULL && entry->call >= call;
+}
+
+static void clock_clear(struct gt_clock *clock)
+{
+    clock->count = 0;
+}
+
+/* `count` empty ones, and their end. */
+static struct gt_clock *clocks_new(uint32_t count)
+{
+    return gt_calloc(count + 1ull, sizeof(struct gt_clock));
+}
+
+static void clocks_free(struct gt_clock *clocks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(clocks[i].entries);
+    free(clocks);
+}
+
 enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
 
 struct assigning {
@@ -45,7 +108,7 @@ static uint32_t *nones(uint32_t count)
 static void reach_all(struct assigning *d, struct gt_clock *clock, gt_stream_index stream)
 {
     for (int freedom = 0; freedom < FREEDOMS; freedom++)
-        gt_clock_merge(clock, &d->done[freedom][stream]);
+        clock_merge(clock, &d->done[freedom][stream]);
 }
 
 static void add_wait(struct assigning *d, gt_call_index call, gt_call_index before, bool host)
@@ -60,7 +123,7 @@ static void note_touch(void *user, const struct gt_touch *touch)
 {
     struct assigning *d = user;
 
-    gt_clock_reach(&d->need, touch->target, touch->call);
+    clock_reach(&d->need, touch->target, touch->call);
     if (d->last[touch->target] == touch->call && (d->chain.call == GT_NONE || touch->call > d->chain.call))
         d->chain = *touch;
 }
@@ -91,23 +154,23 @@ static void find_needs(struct assigning *d, gt_call_index index, gt_stream_index
 {
     const struct gt_call *call = &d->w->calls[index];
 
-    gt_clock_clear(&d->need);
+    clock_clear(&d->need);
     d->chain.call = GT_NONE;
     if (freedom == FIXED)
         reach_all(d, &d->need, stream);
     else
-        gt_clock_merge(&d->need, &d->done[FIXED][stream]);
+        clock_merge(&d->need, &d->done[FIXED][stream]);
     if (freedom == SAID)
-        gt_clock_merge(&d->need, &d->done[SHOWN][stream]);
+        clock_merge(&d->need, &d->done[SHOWN][stream]);
     if (freedom == SHOWN)
-        gt_clock_merge(&d->need, &d->done[SAID][stream]);
+        clock_merge(&d->need, &d->done[SAID][stream]);
     if (freedom == SHOWN || freedom == BOTH)
         gt_data_flow_visit(&d->flow, index, stream, note_touch, d);
     if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
         const struct gt_graph_replay *replay = gt_graph_replay_of(&d->replays, d->w, call);
 
         if (replay->call != GT_NONE)
-            gt_clock_reach(&d->need, replay->stream, replay->call);
+            clock_reach(&d->need, replay->stream, replay->call);
     }
     need_default_stream(d, stream);
 }
@@ -153,11 +216,11 @@ static void keep_order(struct assigning *d, gt_call_index index, gt_stream_index
         const struct gt_clock_entry *entry = &d->need.entries[i];
 
         if (entry->stream == target || ordered_anyway(d, entry->stream, target) ||
-            gt_clock_has(&d->known[target], entry->stream, entry->call) ||
-            gt_clock_has(&d->waited[thread], entry->stream, entry->call))
+            clock_has(&d->known[target], entry->stream, entry->call) ||
+            clock_has(&d->waited[thread], entry->stream, entry->call))
             continue;
         add_wait(d, index, entry->call, false);
-        gt_clock_reach(&d->known[target], entry->stream, entry->call);
+        clock_reach(&d->known[target], entry->stream, entry->call);
     }
 }
 
@@ -181,10 +244,10 @@ static void note_done(struct assigning *d, gt_call_index index, gt_stream_index 
     d->assignment->target[index] = target;
     if (freedom == FIXED) {
         for (int i = 0; i < FREEDOMS; i++)
-            gt_clock_clear(&d->done[i][stream]);
+            clock_clear(&d->done[i][stream]);
         gt_data_flow_clear(&d->flow, stream, index);
     }
-    gt_clock_reach(&d->done[freedom][stream], target, index);
+    clock_reach(&d->done[freedom][stream], target, index);
     if (freedom == SHOWN || freedom == BOTH)
         gt_data_flow_add(&d->flow, index, stream, target);
     if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
@@ -194,7 +257,7 @@ static void note_done(struct assigning *d, gt_call_index index, gt_stream_index 
         replay->call = index;
     }
     if (gt_call_holds_host(d->w, call))
-        gt_clock_reach(&d->waited[call->thread], target, index);
+        clock_reach(&d->waited[call->thread], target, index);
     if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_assign_has_targets(d->targets, stream))
         count_nodes(d, index);
     d->assignment->said += freedom == SAID || freedom == BOTH;
@@ -226,7 +289,7 @@ static void record(struct assigning *d, gt_call_index index)
 {
     const struct gt_call *call = &d->w->calls[index];
 
-    gt_clock_clear(&d->events[call->event]);
+    clock_clear(&d->events[call->event]);
     reach_all(d, &d->events[call->event], call->stream);
     d->event_stream[call->event] = call->stream;
     d->event_call[call->event] = index;
@@ -240,9 +303,9 @@ static void wait_event(struct assigning *d, const struct gt_call *call)
             reach_all(d, &d->done[FIXED][call->stream], stream);
         return;
     }
-    gt_clock_merge(&d->done[FIXED][call->stream], &d->events[call->event]);
+    clock_merge(&d->done[FIXED][call->stream], &d->events[call->event]);
     if (d->event_call[call->event] != GT_NONE)
-        gt_clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
+        clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
 }
 
 /* Does the wait itself cover what is in that stream, which may be a new one? */
@@ -262,10 +325,10 @@ static void wait_host(struct assigning *d, gt_call_index index, const struct gt_
     for (uint32_t i = 0; i < clock->count; i++) {
         const struct gt_clock_entry *entry = &clock->entries[i];
 
-        if (!covers(d, &d->w->calls[index], wait, entry->stream) && !gt_clock_has(waited, entry->stream, entry->call))
+        if (!covers(d, &d->w->calls[index], wait, entry->stream) && !clock_has(waited, entry->stream, entry->call))
             add_wait(d, index, entry->call, true);
     }
-    gt_clock_merge(waited, clock);
+    clock_merge(waited, clock);
 }
 
 /* What the call is there to wait for it waits for in whatever streams that is now. */
@@ -277,14 +340,14 @@ static void follow_wait(struct assigning *d, gt_call_index index, enum gt_host_w
         wait_host(d, index, &d->events[call->event], wait);
     if (wait < GT_HOST_WAIT_STREAM || wait == GT_HOST_WAIT_UNKNOWN)
         return;
-    gt_clock_clear(&d->need);
+    clock_clear(&d->need);
     for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
         if (gt_host_wait_covers(d->w, call, wait, stream))
             reach_all(d, &d->need, stream);
     if (wait == GT_HOST_WAIT_STREAM || wait == GT_HOST_WAIT_BLOCKING_STREAMS)
         wait_host(d, index, &d->need, wait);
     else /* for all streams, which new ones are among */
-        gt_clock_merge(&d->waited[call->thread], &d->need);
+        clock_merge(&d->waited[call->thread], &d->need);
 }
 
 static void follow_call(struct assigning *d, gt_call_index index)
@@ -312,10 +375,10 @@ static void begin(struct assigning *d, uint32_t streams, const char *const *inde
     gt_assign_targets_find(d->targets, w, streams, d->assignment);
     all = w->stream_count + d->assignment->stream_count;
     for (int i = 0; i < FREEDOMS; i++)
-        d->done[i] = gt_clocks_new(w->stream_count);
-    d->known = gt_clocks_new(all);
-    d->waited = gt_clocks_new(w->thread_count);
-    d->events = gt_clocks_new(w->event_count);
+        d->done[i] = clocks_new(w->stream_count);
+    d->known = clocks_new(all);
+    d->waited = clocks_new(w->thread_count);
+    d->events = clocks_new(w->event_count);
     d->event_stream = nones(w->event_count);
     d->event_call = nones(w->event_count);
     d->last = nones(all);
@@ -327,10 +390,10 @@ static void end(struct assigning *d)
 {
     gt_data_flow_free(&d->flow);
     for (int i = 0; i < FREEDOMS; i++)
-        gt_clocks_free(d->done[i], d->w->stream_count);
-    gt_clocks_free(d->known, d->w->stream_count + d->assignment->stream_count);
-    gt_clocks_free(d->waited, d->w->thread_count);
-    gt_clocks_free(d->events, d->w->event_count);
+        clocks_free(d->done[i], d->w->stream_count);
+    clocks_free(d->known, d->w->stream_count + d->assignment->stream_count);
+    clocks_free(d->waited, d->w->thread_count);
+    clocks_free(d->events, d->w->event_count);
     free(d->event_stream);
     free(d->event_call);
     free(d->last);

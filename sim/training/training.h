@@ -22,9 +22,8 @@ struct gt_training_step {
     uint32_t first_gradient, gradients;
     uint32_t passes; /* forward and backward, each of as many gradients, which are added up (sim/training/passes.h) */
     uint32_t through; /* so many of a pass's first gradients are another model's, through which these come; 0 */
-    uint32_t
-        of; /* the step that was recorded, of which an optimiser's step may have parted it (sim/training/updates.h) */
-    bool kept; /* gradients are kept for a later step, with whose they are added up */
+    uint32_t of;      /* the step that was recorded, of which an optimiser's step may have parted it (gradients.c) */
+    bool kept;        /* gradients are kept for a later step, with whose they are added up */
 };
 
 struct gt_training {

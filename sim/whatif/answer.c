@@ -1,12 +1,218 @@
 /* answer.c - one answer: a scenario simulated, as a whole and as a steady state, and between what bounds it is certain. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/devices/occupancy.h"
+#include "sim/machine/durations.h"
+#include "sim/rewrite/scenario.h"
 #include "sim/training/rank_count.h"
+#include "sim/warp/kernel_model.h"
 #include "sim/whatif/host_pace.h"
-#include "sim/whatif/scale.h"
+#include "sim/whatif/kernel_bound.h"
 #include "sim/whatif/whatif.h"
+
+/* Kernels recorded on one device, on another: each scaled by what bounds it. */
+
+/* Sections of a device's keys that say how fast its kernels are. */
+static const char *const kernel_sections[] = { "chip.", "sm.", "block.", "warp.", "pipe.", "memory." };
+
+static bool of_kernels(const struct gt_key *key)
+{
+    for (size_t i = 0; i < sizeof kernel_sections / sizeof kernel_sections[0]; i++)
+        if (strncmp(key->key, kernel_sections[i], strlen(kernel_sections[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Take over from `device` what its kernels depend on; does any of that differ? */
+static bool take_kernel_keys(struct gt_device *recorded, const struct gt_device *device)
+{
+    bool differs = false;
+
+    for (size_t i = 0; i < gt_device_key_count; i++) {
+        const struct gt_key *key = &gt_device_keys[i];
+
+        if (!of_kernels(key) || gt_device_same_key(recorded, device, key))
+            continue;
+        differs = differs || key->type != GT_KEY_TEXT;
+        gt_device_take_key(recorded, device, key);
+    }
+    return differs;
+}
+
+enum { BY_PROGRAM = GT_BOUNDS, WAYS };
+
+/* What was scaled in one way. */
+struct scaled {
+    uint64_t launches;
+    double from_us, to_us;
+    double least, most; /* factor */
+};
+
+struct scaling {
+    struct gt_scenario *scenario;
+    const struct gt_device *from, *to;
+    struct gt_kernel_model *programs_from, *programs_to; /* NULL: no kernel has a program */
+    struct scaled ways[WAYS];
+};
+
+static int run_programs(struct scaling *scaling, struct gt_error *error)
+{
+    const struct gt_workload *w = scaling->scenario->workload;
+
+    if (!gt_has_programs(w))
+        return 0;
+    scaling->programs_from = gt_model_kernels(w, scaling->from, scaling->from, false, NULL, error);
+    scaling->programs_to =
+        scaling->programs_from == NULL ? NULL : gt_model_kernels(w, scaling->to, scaling->from, false, NULL, error);
+    return scaling->programs_to == NULL ? -1 : 0;
+}
+
+/* How much longer the launch's program takes; 0 where it has none, or it could not be run. */
+static double program_factor(const struct scaling *scaling, gt_op_index op)
+{
+    const struct gt_kernel_model_launch *from = gt_kernel_model_launch(scaling->programs_from, op);
+    const struct gt_kernel_model_launch *to = gt_kernel_model_launch(scaling->programs_to, op);
+    double from_ps, to_ps;
+
+    if (from == NULL || to == NULL || from->failure != NULL || to->failure != NULL)
+        return 0;
+    from_ps = (double)gt_launch_run_ps(scaling->from, from);
+    to_ps = (double)gt_launch_run_ps(scaling->to, to);
+    return from_ps > 0 ? to_ps / from_ps : 0;
+}
+
+static void note(struct scaled *way, double from_ps, double to_ps, double factor)
+{
+    way->least = way->launches == 0 || factor < way->least ? factor : way->least;
+    way->most = way->launches == 0 || factor > way->most ? factor : way->most;
+    way->launches++;
+    way->from_us += from_ps / 1e6;
+    way->to_us += to_ps / 1e6;
+}
+
+static gt_time_ps stated_ps(const struct gt_workload *w, const struct gt_op *op)
+{
+    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : w->kernels[op->kernel].duration_ps;
+}
+
+static void scale_op(struct scaling *scaling, gt_op_index index)
+{
+    const struct gt_workload *w = scaling->scenario->workload;
+    struct gt_op *op = &w->ops[index];
+    const struct gt_kernel *kernel = &w->kernels[op->kernel];
+    gt_time_ps stated = stated_ps(w, op), fixed_ps;
+    double factor = program_factor(scaling, index), from_ps = (double)stated, to_ps;
+    int way = BY_PROGRAM;
+
+    if (stated == GT_TIME_NONE)
+        return;
+    if (factor == 0) {
+        enum gt_kernel_bound bound = gt_kernel_bound_of(gt_name_text(w, kernel->name), kernel, stated, scaling->from);
+
+        way = (int)bound;
+        factor = gt_kernel_bound_factor(bound, kernel, scaling->from, scaling->to);
+    }
+    fixed_ps = stated < gt_kernel_fixed_ps ? stated : gt_kernel_fixed_ps;
+    to_ps = (double)fixed_ps + (from_ps - (double)fixed_ps) * factor;
+    op->duration_ps = gt_whole_ps(to_ps);
+    note(&scaling->ways[way], from_ps, to_ps, factor);
+}
+
+/* "x1.40", or "x1.20 to x1.60" */
+static void describe_factor(const struct scaled *way, char *text, size_t bytes)
+{
+    if (way->most - way->least < 0.005)
+        snprintf(text, bytes, "x%.2f", way->most);
+    else
+        snprintf(text, bytes, "x%.2f to x%.2f", way->least, way->most);
+}
+
+static void tell(const struct scaling *scaling)
+{
+    double total_us = 0;
+
+    for (int i = 0; i < WAYS; i++)
+        total_us += scaling->ways[i].from_us;
+    for (int i = 0; i < WAYS; i++) {
+        const struct scaled *way = &scaling->ways[i];
+        char factor[64];
+        double pct = total_us > 0 ? 100 * way->from_us / total_us : 0;
+
+        if (way->launches == 0)
+            continue;
+        describe_factor(way, factor, sizeof factor);
+        if (i == BY_PROGRAM)
+            gt_scenario_assume(
+                scaling->scenario, GT_TRUST_MEDIUM,
+                "scaled by their programs, run on both devices: %llu kernel launches, %.0f%% of kernel "
+                "time, %s",
+                (unsigned long long)way->launches, pct, factor);
+        else
+            gt_scenario_assume(
+                scaling->scenario, GT_TRUST_LOW,
+                "assumed bound by %s, from name, shape and duration: %llu kernel launches, %.0f%% of kernel time, %s",
+                gt_kernel_bound_names[i], (unsigned long long)way->launches, pct, factor);
+    }
+}
+
+/* Libraries choose a kernel that fits the GPU: one that does not stands for another of its kind, with all the shared memory
+ * and registers that a block may have. */
+static bool make_fit(struct gt_kernel *kernel, const struct gt_device *device)
+{
+    struct gt_occupancy occupancy;
+    struct gt_error error;
+
+    if (gt_occupancy_of(device, kernel, &occupancy, &error) == 0)
+        return false;
+    if (kernel->static_shared_bytes > device->shared_bytes_per_block)
+        kernel->static_shared_bytes = device->shared_bytes_per_block;
+    if (kernel->dynamic_shared_bytes > device->shared_bytes_per_block - kernel->static_shared_bytes)
+        kernel->dynamic_shared_bytes = device->shared_bytes_per_block - kernel->static_shared_bytes;
+    if (kernel->registers_per_thread > device->registers_per_thread_max)
+        kernel->registers_per_thread = device->registers_per_thread_max;
+    return gt_occupancy_of(device, kernel, &occupancy, &error) == 0;
+}
+
+static void make_all_fit(struct gt_scenario *scenario)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < scenario->workload->kernel_count; i++)
+        count += make_fit(&scenario->workload->kernels[i], &scenario->device);
+    if (count > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "%u kernels need more resources than a block may have there; assumes that versions that fit take as long",
+            count);
+}
+
+/* Where the scenario's device computes or remembers otherwise than the recorded one, kernels with a stated duration get
+ * the one that they have there: by their programs where they have any, else by rules (kernel_bound.h).  What was scaled
+ * by what is told as assumptions.  The recorded device is then as the simulated one as far as kernels are concerned.
+ * Returns 0; -1 with the reason why programs could not be run at all. */
+static int scale_kernels(struct gt_scenario *scenario, struct gt_error *error)
+{
+    struct gt_device from = scenario->recorded;
+    struct scaling scaling = { .scenario = scenario, .from = &from, .to = &scenario->device };
+    int result;
+
+    if (!take_kernel_keys(&scenario->recorded, &scenario->device))
+        return 0;
+    result = run_programs(&scaling, error);
+    for (gt_op_index i = 0; i < scenario->workload->op_count && result == 0; i++)
+        if (scenario->workload->ops[i].kind == GT_OP_KERNEL)
+            scale_op(&scaling, i);
+    if (result == 0) {
+        tell(&scaling);
+        make_all_fit(scenario);
+    }
+    gt_kernel_model_free(scaling.programs_from);
+    gt_kernel_model_free(scaling.programs_to);
+    return result;
+}
 
 /* "streams=4 + pinned" */
 static char *join(const struct gt_change *changes, size_t count)
@@ -40,7 +246,7 @@ static int begin_changed(const struct asking *asking, const struct gt_workload *
     for (uint32_t i = 0; i < baseline->assumption_count; i++)
         gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
     return gt_changes_apply(asking->changes, asking->count, scenario, error) != 0 ? -1
-                                                                                  : gt_scale_kernels(scenario, error);
+                                                                                  : scale_kernels(scenario, error);
 }
 
 /* The workload that tells what a step takes, and how many it has. */

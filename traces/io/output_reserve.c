@@ -1,19 +1,71 @@
 /* Files without a name until they are whole; and temporary files beside the final ones, removed however the program ends,
  * of which the next writer in that folder sweeps away what a SIGKILL left. */
-#include "traces/io/output_sweep.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "traces/io/output.h"
 #include "traces/io/overwrite.h"
 #include "traces/io/temporary.h"
+
+/* Temporary files of writers that were killed. */
+
+/* What the names of temporary files begin with; six characters of mkstemp() follow. */
+#define GT_TEMPORARY_PREFIX ".gridtide-"
+
+/* A writer that has made its file but not yet locked it is younger than this. */
+enum { IDLE_SECONDS = 60, RANDOM_CHARACTERS = 6 };
+
+/* The prefix, mkstemp()'s characters, and maybe the ending of a file that SQLite keeps beside. */
+static bool is_temporary(const char *name)
+{
+    size_t prefix = sizeof GT_TEMPORARY_PREFIX - 1;
+
+    if (strncmp(name, GT_TEMPORARY_PREFIX, prefix) != 0)
+        return false;
+    name += prefix;
+    return strcspn(name, "-") == RANDOM_CHARACTERS &&
+           (name[RANDOM_CHARACTERS] == '\0' || strcmp(name + RANDOM_CHARACTERS, "-journal") == 0);
+}
+
+static bool is_abandoned(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+           time(NULL) - status.st_mtime > IDLE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Remove the temporary files in `folder` ("/" at its end) that no living process holds a lock on and
+ * that nobody has written to for a minute. What cannot be removed stays; that is no error. */
+static void output_sweep(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        int fd;
+
+        if (!is_temporary(entry->d_name))
+            continue;
+        fd = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (is_abandoned(fd))
+            unlinkat(dirfd(directory), entry->d_name, 0);
+        close(fd);
+    }
+    if (directory != NULL)
+        closedir(directory);
+}
 
 enum { RESERVATIONS = 64, SIDE_FILES = 4 };
 
@@ -91,7 +143,7 @@ char *gt_output_reserve(const char *path, struct gt_error *error)
         gt_bug("more than %d output files at once", RESERVATIONS);
     if (asprintf(&temporary, "%s" GT_TEMPORARY_PREFIX "XXXXXX", folder) < 0)
         gt_bug("asprintf failed");
-    gt_output_sweep(folder);
+    output_sweep(folder);
     free(folder);
     reservation->lock = create(path, temporary, error);
     if (reservation->lock < 0) {
@@ -126,7 +178,7 @@ int gt_output_open_unnamed(const char *path)
     folder = folder_of(path);
     fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (fd >= 0) {
-        gt_output_sweep(folder);
+        output_sweep(folder);
         flock(fd, LOCK_EX | LOCK_NB); /* for the moment in which it has a temporary name */
     }
     free(folder);

@@ -4,17 +4,125 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/error.h"
 #include "sim/cmd/print/progress.h"
 #include "sim/cmd/run/sweep_frame.h"
 #include "sim/cmd/run/sweep_parts.h"
-#include "sim/cmd/run/sweep_queue.h"
+#include "sim/workload/workload.h"
 #include "traces/io/child.h"
 #include "traces/names/clean_text.h"
+
+/* Which point a worker gets next: those of a trace that it has ready as long as there are any, as a trace
+ * is read once by each that has a part of it. */
+
+struct gt_sweep_queue {
+    struct gt_sweep_queue_trace {
+        uint64_t *points; /* to be done: a stack */
+        uint64_t count;
+        uint32_t workers; /* that were given some of it last */
+        bool dropped;
+    } * traces;
+    uint32_t trace_count;
+    uint64_t points_a_trace, left; /* left: points that wait */
+    uint64_t *again;               /* points that were given a second time */
+    uint64_t again_count;
+};
+
+static void sweep_queue_begin(struct gt_sweep_queue *queue, const uint64_t *todo, uint64_t count, uint32_t traces,
+                              uint64_t points_a_trace)
+{
+    *queue = (struct gt_sweep_queue){ .trace_count = traces, .points_a_trace = points_a_trace, .left = count };
+    queue->traces = gt_calloc(traces, sizeof *queue->traces);
+    for (uint64_t i = count; i-- > 0;) { /* so that the first is on top */
+        struct gt_sweep_queue_trace *trace = &queue->traces[todo[i] / points_a_trace];
+
+        if (trace->points == NULL)
+            trace->points = gt_calloc(points_a_trace, sizeof *trace->points);
+        trace->points[trace->count++] = todo[i];
+    }
+}
+
+static void sweep_queue_end(struct gt_sweep_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->trace_count; i++)
+        free(queue->traces[i].points);
+    free(queue->traces);
+    free(queue->again);
+}
+
+/* The trace with most points for each of its workers and a new one. */
+static uint32_t fullest(const struct gt_sweep_queue *queue)
+{
+    uint32_t found = GT_NONE;
+    double most = 0;
+
+    for (uint32_t i = 0; i < queue->trace_count; i++) {
+        double each = (double)queue->traces[i].count / (queue->traces[i].workers + 1);
+
+        if (each > most) {
+            most = each;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* A point for a worker that was at `*trace` (GT_NONE: none), and its trace; false, and GT_NONE, where there is none
+ * left. */
+static bool sweep_queue_next(struct gt_sweep_queue *queue, uint64_t *point, uint32_t *trace)
+{
+    uint32_t at = *trace, chosen = at;
+
+    if (at == GT_NONE || queue->traces[at].count == 0) {
+        chosen = fullest(queue);
+        if (at != GT_NONE && chosen != GT_NONE)
+            queue->traces[at].workers--;
+        *trace = chosen;
+        if (chosen == GT_NONE)
+            return false;
+        queue->traces[chosen].workers++;
+    }
+    *point = queue->traces[chosen].points[--queue->traces[chosen].count];
+    queue->left--;
+    return true;
+}
+
+/* The point was not done: once it is put back; false the second time. */
+static bool sweep_queue_again(struct gt_sweep_queue *queue, uint64_t point)
+{
+    struct gt_sweep_queue_trace *trace = &queue->traces[point / queue->points_a_trace];
+
+    trace->workers -= trace->workers > 0; /* its worker is gone */
+    for (uint64_t i = 0; i < queue->again_count; i++)
+        if (queue->again[i] == point)
+            return false;
+    if (trace->dropped)
+        return true;
+    queue->again = gt_realloc(queue->again, queue->again_count + 1, sizeof *queue->again);
+    queue->again[queue->again_count++] = point;
+    trace->points[trace->count++] = point;
+    queue->left++;
+    return true;
+}
+
+/* No point of that trace any more; false where that was said before. */
+static bool sweep_queue_drop(struct gt_sweep_queue *queue, uint32_t number)
+{
+    struct gt_sweep_queue_trace *trace = &queue->traces[number];
+    bool first = !trace->dropped;
+
+    queue->left -= trace->count;
+    trace->count = 0;
+    trace->dropped = true;
+    return first;
+}
 
 extern char **environ;
 
@@ -133,7 +241,7 @@ static void give(struct pool *pool, struct worker *worker)
     char line[32];
     int bytes;
 
-    if (!gt_sweep_queue_next(&pool->queue, &worker->point, &worker->trace)) {
+    if (!sweep_queue_next(&pool->queue, &worker->point, &worker->trace)) {
         worker->idle = true;
         return;
     }
@@ -182,7 +290,7 @@ static int lost(struct pool *pool, struct worker *worker, struct gt_error *error
     release(pool, worker);
     if (!busy)
         return gt_error_set(error, "a worker ended with nothing to do; try again");
-    if (!gt_sweep_queue_again(&pool->queue, point))
+    if (!sweep_queue_again(&pool->queue, point))
         tell_crash(pool, point, status);
     if (start(pool, worker, error) != 0)
         return -1;
@@ -228,7 +336,7 @@ static int take_point(struct pool *pool, const char *const *fields, struct gt_er
 /* A trace that cannot be read or simulated: told, and none of its points is tried any more. */
 static void take_failure(struct pool *pool, const char *const *fields)
 {
-    if (gt_sweep_queue_drop(&pool->queue, (uint32_t)strtoul(fields[1], NULL, 10)))
+    if (sweep_queue_drop(&pool->queue, (uint32_t)strtoul(fields[1], NULL, 10)))
         fprintf(stderr, "gridtide: %s\n", fields[2]);
     pool->failed = true;
 }
@@ -315,7 +423,7 @@ int gt_sweep_work(struct gt_sweep *sweep, const struct gt_sweep_arguments *argum
 
     pool.jobs = jobs < count ? jobs : (unsigned)count;
     pool.workers = gt_calloc(pool.jobs + 1, sizeof *pool.workers);
-    gt_sweep_queue_begin(&pool.queue, todo, count, arguments->trace_count, arguments->grid.points);
+    sweep_queue_begin(&pool.queue, todo, count, arguments->trace_count, arguments->grid.points);
     gt_progress_begin(&pool.progress, "sweeping", arguments->model.quiet);
     watch(old);
     result = run(&pool, count, error);
@@ -330,7 +438,7 @@ int gt_sweep_work(struct gt_sweep *sweep, const struct gt_sweep_arguments *argum
     unwatch(old);
     *signal = stopped_by;
     gt_progress_end(&pool.progress);
-    gt_sweep_queue_end(&pool.queue);
+    sweep_queue_end(&pool.queue);
     free(pool.workers);
     if (result == 0 && kept != 0)
         *error = late;
