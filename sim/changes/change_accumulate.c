@@ -303,6 +303,6 @@ const struct gt_change_kind gt_change_accumulate = {
     .name = "accumulate",
     .argument = "K",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "K forward and backward passes a step; ranks reduce the gradients once",
+    .help = "K forward and backward passes per step; gradients are reduced once",
     .apply = apply,
 };

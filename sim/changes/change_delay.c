@@ -362,6 +362,6 @@ const struct gt_change_kind gt_change_delay = {
     .name = "delay",
     .argument = "RANK:US[:gpu][:before=NAME]",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "one rank's host or GPU is delayed in every step",
+    .help = "delay one rank's host or GPU in every step",
     .apply = apply,
 };

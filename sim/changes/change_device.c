@@ -90,7 +90,7 @@ const struct gt_change_kind gt_change_device = {
     .name = "device",
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another GPU, by the name of its device file",
+    .help = "another GPU: the name of its device file",
     .apply = apply_device,
 };
 const struct gt_change_kind gt_change_connections = {
@@ -112,6 +112,6 @@ const struct gt_change_kind gt_change_launch_cost = {
 const struct gt_change_kind gt_change_key = {
     .argument = "KEY=VALUE",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another value for a key of the device",
+    .help = "another value of the device file",
     .apply = apply_key,
 };

@@ -258,7 +258,8 @@ const struct gt_change_kind gt_change_prefetch = {
     .name = "prefetch",
     .argument = "N",
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "copies in run ahead in a stream of their own: N of them, or all up to the host's next wait",
+    .help = "host-to-device copies run ahead in their own stream: N of them, or all up to the host's "
+            "next wait",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -27,14 +27,13 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out)
 {
-    fputs("Usage: gridtide COMMAND [ARGUMENT...]\n"
-          "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n",
+    fputs("Usage: gridtide COMMAND [ARGUMENT...]\nSimulate how streams, copies, kernels and blocks "
+          "share a GPU, from traces.\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'gridtide help COMMAND' says more.\n"
-          "Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
-          "Report bugs to: " PACKAGE_BUGREPORT "\n",
+    fputs("\n'gridtide help COMMAND' describes a command.\nExit status: 0 done, 1 the work failed, 2 "
+          "wrong usage.\nReport bugs to: " PACKAGE_BUGREPORT "\n",
           out);
 }
 

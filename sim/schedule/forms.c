@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct gt_form gt_forms[] = {
-    { { .name = "rprogram", .help = "a persistent kernel whose workers walk the plan" }, true, gt_form_rprogram },
-    { { .name = "stream", .help = "a launch an operator, in one stream" }, false, gt_form_stream },
+    { { .name = "rprogram", .help = "a persistent kernel whose workers follow the plan" }, true, gt_form_rprogram },
+    { { .name = "stream", .help = "one launch per operator, in one stream" }, false, gt_form_stream },
     { { .name = "streams", .help = "the same in several streams, joined by events" }, false, gt_form_streams },
     { { .name = "graph", .help = "the same as a CUDA graph" }, false, gt_form_graph },
 };

@@ -2,10 +2,10 @@
 #include "sim/schedule/policy.h"
 
 const struct gt_schedule_policy gt_schedule_policies[] = {
-    { { .name = "wavefront", .help = "Rammer's: wave by wave, each task to who is free first" },
+    { { .name = "wavefront", .help = "as in Rammer: wave by wave, each task to the worker that is free first" },
       gt_schedule_wavefront },
     { { .name = "round-robin", .help = "fastest implementations, tasks assigned in turn" }, gt_schedule_round_robin },
-    { { .name = "list", .help = "who is free takes what has the longest way to the end" }, gt_schedule_list },
+    { { .name = "list", .help = "a free worker takes the task with the longest path to the end" }, gt_schedule_list },
 };
 const size_t gt_schedule_policy_count = sizeof gt_schedule_policies / sizeof gt_schedule_policies[0];
 

@@ -3,7 +3,7 @@
 @test "devices lists each file with SMs, clock and source" {
     run "$GRIDTIDE" devices --format csv
     [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == name,chip,sms,clock_mhz,estimates,source* ]]
+    [[ "${lines[0]}" == name,chip,sms,clock_mhz,guesses,source* ]]
     [[ "$output" == *"h200,NVIDIA H200,132,1980,"*"measured on an NVIDIA H200"* ]]
     [[ "$output" == *"toy,toy,2,1000,"*",made up for teaching"* ]]
     for name in h100 a100 v100; do
@@ -26,8 +26,8 @@
     [[ "$output" == *"chip.sms,108,"*",no,vendor document"* ]]
     [[ "$output" == *"scheduling.launch_queue_depth,1024,launches,1024,no,yes,guess"* ]]
     run "$GRIDTIDE" devices --format json
-    [ "$(jq -r '.devices[] | select(.name == "a100").estimates > 200' <<< "$output")" = true ]
-    [ "$(jq -r '.devices[] | select(.name == "h200").estimates < 50' <<< "$output")" = true ]
+    [ "$(jq -r '.devices[] | select(.name == "a100").guesses > 200' <<< "$output")" = true ]
+    [ "$(jq -r '.devices[] | select(.name == "h200").guesses < 50' <<< "$output")" = true ]
     for device in h200 a100; do
         run "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" --device "$device" --change launch-cost=2 \
             --format json

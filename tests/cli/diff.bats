@@ -101,7 +101,7 @@ END
     setup_typed
     run "$GRIDTIDE" diff --run=measured a.db b.db
     [ "$status" -eq 1 ]
-    [[ "$output" == *"a.db: no measured run in it; there is a simulated one"* ]]
+    [[ "$output" == *"a.db: contains no measured run, only a simulated one"* ]]
 }
 
 @test "diff: people get at most so many rows, and the others in one" {

@@ -154,7 +154,7 @@ several_traces() {
     "$GRIDTIDE" explain --no-predict --format json run.db 2> /dev/null |
         jq -e '.summary.note == null and (.advised | length > 0 and all(.gain_pct == null))'
     printf 'x' >> mine.json.gz
-    for note in 'not the file' 'no longer there'; do
+    for note in 'a different file' 'missing'; do
         "$GRIDTIDE" explain --format json run.db 2> /dev/null > explain.json
         jq -e --arg note "$note" '(.summary.note | test("mine.json.gz is " + $note)) and (.advised | length > 0
             and all(.gain_pct == null))' explain.json
@@ -180,7 +180,7 @@ several_traces() {
         .predicted_us == $w[0].changes[0].step_us and .baseline_us == $w[0].step_us'
     run_of "$trace" --gaps calibrated
     "$GRIDTIDE" explain --format json run.db 2> /dev/null |
-        jq -e '(.summary.note | test("made with gaps=calibrated")) and (.advised | all(.gain_pct == null))'
+        jq -e '(.summary.note | test("used gaps=calibrated")) and (.advised | all(.gain_pct == null))'
 }
 
 @test "a step alone is broken down, and a part of the time" {
@@ -237,7 +237,7 @@ ended_by() {
     } > long.jsonl
     ended_by KILL child
     [ "$status" -eq 1 ]
-    grep -q '^gridtide: simulating long.jsonl was ended by signal 9 (Killed)$' output
+    grep -q '^gridtide: the simulation of long.jsonl was killed by signal 9 (Killed)$' output
     ended_by TERM parent
     [ "$status" -eq 143 ]
 }

@@ -171,7 +171,7 @@ at() {
     "$GRIDTIDE" run -q bars.jsonl -o bars.db
     run "$GRIDTIDE" explain bars.db 0
     [ "$status" -eq 1 ]
-    [[ "$output" == "gridtide: bars.db: holds no kernel with cycles"* ]]
+    [[ "$output" == "gridtide: bars.db: contains no kernel with cycles"* ]]
     for arguments in "" "run.db 0 1" "run.db 0 --top 0" "run.db 0 --format xml"; do
         run "$GRIDTIDE" explain $arguments
         [ "$status" -eq 2 ]
@@ -186,7 +186,7 @@ at() {
     [[ "$output" != *mape_pct* ]]
     run "$GRIDTIDE" explain run.db 0
     [ "$status" -eq 1 ]
-    [[ "$output" == *"holds no kernel with cycles"* ]]
+    [[ "$output" == *"contains no kernel with cycles"* ]]
 }
 
 @test "report: figures of kernels in cycles, where there are any" {

@@ -44,5 +44,5 @@ setup()
     [[ $output == *"so it needs a GPU: leave out --measured"* ]]
     run "$GRIDTIDE" validate --shrink some.jsonl
     [ "$status" -eq 2 ]
-    [[ $output == *"--shrink is for traces that --random draws"* ]]
+    [[ $output == *"--shrink needs --random=N"* ]]
 }

@@ -27,7 +27,7 @@ has_recorder()
     run -1 env GRIDTIDE_RECORDER=no-such.so "$GRIDTIDE" record -- true
     [[ "$output" == "gridtide: no-such.so: "* ]]
     run -1 env GRIDTIDE_RECORDER=elsewhere "$GRIDTIDE" record -- true
-    [[ "$output" == "gridtide: elsewhere: no file"* ]]
+    [[ "$output" == "gridtide: elsewhere: not a readable file"* ]]
 }
 
 @test "a library beside a moved program, and one that is named" {
@@ -106,15 +106,15 @@ EOF
     run -2 "$GRIDTIDE" record
     [[ "$output" == *"name a program to run"* ]]
     run -2 "$GRIDTIDE" record --from never true
-    [[ "$output" == *"'never' is none of start, profiler, signal"* ]]
+    [[ "$output" == *"'never' is not one of start, profiler, signal"* ]]
     run -2 "$GRIDTIDE" record --from profiler --range step true
     [[ "$output" == *"give one of them"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
     [[ "$output" == *"--delay and --duration go with --from start"* ]]
     run -2 "$GRIDTIDE" record --cost much true
-    [[ "$output" == *"'much' is none of cached, measure, none"* ]]
+    [[ "$output" == *"'much' is not one of cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true
-    [[ "$output" == *"'soon' is no time"* ]]
+    [[ "$output" == *"'soon' is not a time"* ]]
 }
 
 @test "a program without CUDA: its end is told, nothing is left behind" {
@@ -122,7 +122,7 @@ EOF
     export TMPDIR="$BATS_TEST_TMPDIR/tmp"
     mkdir tmp
     run -1 "$GRIDTIDE" record -o x.jsonl -- sh -c 'exit 3' -q
-    [[ "$output" == *"sh ended with status 3"*"made no CUDA call"* ]]
+    [[ "$output" == *"sh ended with status 3"*"made no successful CUDA call"* ]]
     run -1 "$GRIDTIDE" record -o x.jsonl /no/such/program
     [[ "$output" == *"/no/such/program: cannot be started: No such file or directory"* ]]
     [ ! -e x.jsonl ]
@@ -170,7 +170,7 @@ stand_in()
     ended=0
     wait $! || ended=$?
     [ $ended = 1 ]
-    grep -q 'sleep was ended by signal 15' out
+    grep -q 'sleep was killed by signal 15' out
     [ "$(grep -c '"name":"cudaAsked"' x.jsonl)" = "$times" ]
 }
 
@@ -186,7 +186,7 @@ stand_in()
     ended=0
     wait $! || ended=$?
     [ $ended = 1 ]
-    grep -q 'no process uses CUDA yet: the signal was not passed on' out
+    grep -q 'no process uses CUDA yet: the signal was not forwarded' out
 }
 
 @test "--report: from the program to the answer" {

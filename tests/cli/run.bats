@@ -420,7 +420,7 @@ END
     [ "$status" -eq 0 ]
     [[ "$output" == *"warning: replay-departs: the replay takes "*"% longer than was recorded: it first departs at 10.0 us, where "* ]]
     [[ "$output" == *"where l in stream a (operation 1) starts "*" us late; in the replay it waited for: stream-order ("* ]]
-    [[ "$output" == *"behind it in its stream: k in stream a); what-ifs of this trace mean little"* ]]
+    [[ "$output" == *"its successor in the stream: k in stream a); what-ifs of this trace mean little"* ]]
     [ "$(sqlite3 departs.db "select count(*) from warning where kind = 'replay-departs'")" = 1 ]
     # With a change it is the replay without it that is held against the recording.
     run "$GRIDTIDE" run departs.jsonl --set chip.sms=66 -o departs.db

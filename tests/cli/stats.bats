@@ -73,8 +73,8 @@ stats() {
     golden
     stats --run measured
     [ "$status" -eq 0 ]
-    [[ "$output" == *"critical_path not known"* ]]
-    [[ "$output" == *"why a stream stood idle is not known"* ]]
+    [[ "$output" == *"critical_path unknown"* ]]
+    [[ "$output" == *"the causes of idle time are unknown"* ]]
     stats --run measured --format json
     [[ "$output" == *'"idle_host_us": null'* ]]
 }
@@ -94,11 +94,11 @@ stats() {
     sql "DELETE FROM run WHERE kind = 'simulated'"
     stats
     [ "$status" -eq 1 ]
-    [[ "$output" == *"run.db: no simulated run in it; there is a measured one"* ]]
+    [[ "$output" == *"run.db: contains no simulated run, only a measured one"* ]]
     sql "DELETE FROM run"
     stats
     [ "$status" -eq 1 ]
-    [[ "$output" == *"run.db: no run in it"* ]]
+    [[ "$output" == *"run.db: contains no run"* ]]
 }
 
 @test "stats: what is no store, or a damaged one, is refused by name" {

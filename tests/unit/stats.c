@@ -286,10 +286,10 @@ static void an_empty_store_has_no_run(void **state)
     assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), 1);
     run_sql(database, "DELETE FROM run WHERE kind = 'simulated'");
     assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
-    assert_non_null(strstr(error.text, "no simulated run in it; there is a measured one"));
+    assert_non_null(strstr(error.text, "contains no simulated run, only a measured one"));
     run_sql(database, "DELETE FROM run");
     assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
-    assert_non_null(strstr(error.text, "no run in it"));
+    assert_non_null(strstr(error.text, "contains no run"));
     run_sql(database, "DROP TABLE run");
     assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
     assert_non_null(strstr(error.text, "no such table"));

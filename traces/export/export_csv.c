@@ -65,6 +65,6 @@ static int write_csv(struct gt_store *store, const char *path, const struct gt_f
 
 const struct gt_exporter gt_exporter_csv = {
     "csv",
-    "a row for each operation and run, with its operator and step, times in microseconds.",
+    "one row per operation and run, with its operator and step; times in microseconds.",
     write_csv,
 };

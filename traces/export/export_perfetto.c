@@ -98,8 +98,8 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
 
 const struct gt_exporter gt_exporter_perfetto = {
     "perfetto",
-    "a protobuf trace for ui.perfetto.dev: host threads with their operators and steps, streams, copies, SMs, "
-    "workers with their tasks, counters, arrows from calls to operations and from what let each start; a process a "
-    "run.",
+    "a protobuf trace for ui.perfetto.dev: host threads with operators and steps, streams, "
+    "copies, SMs, workers with their tasks, counters, and arrows from calls to operations and "
+    "from the operation that each start waited for; one process per run.",
     write_perfetto,
 };

@@ -44,6 +44,6 @@ static int write_ranges(struct gt_store *store, const char *path, const struct g
 
 const struct gt_exporter gt_exporter_ranges = {
     "csv-ranges",
-    "a row for each operator, annotation and step of each run.",
+    "one row per operator, annotation and step of each run.",
     write_ranges,
 };

@@ -15,34 +15,33 @@
 
 const struct gt_warning_kind gt_warning_kinds[] = {
     { "accesses-unknown", NULL,
-      "operations of which the execution trace does not say what they read and write: of graphs, of libraries' own "
-      "calls, "
-      "of operators without a schema",
+      "operations for which the execution trace does not state what they read and write: of "
+      "graphs, of libraries' own calls, of operators without a schema",
       NULL },
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
     { "calls-missing", NULL,
-      "operations without the call that asked for them; one was put at each one's start, or before the calls of "
-      "what its stream ran later",
+      "operations without the call that submitted them; a call was added at each one's start, or "
+      "before the calls of what its stream executed later",
       "record from before the first launch" },
     { "calls-missing", "kineto",
-      "operations without the call that asked for them; one was put at each one's start, or before the calls of "
-      "what its stream ran later",
+      "operations without the call that submitted them; a call was added at each one's start, or "
+      "before the calls of what its stream executed later",
       "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and begin while the GPU is idle "
       "(torch.cuda.synchronize())" },
     { "calls-missing", "nsys",
-      "operations without the call that asked for them; one was put at each one's start, or before the calls of "
-      "what its stream ran later",
+      "operations without the call that submitted them; a call was added at each one's start, or "
+      "before the calls of what its stream executed later",
       "record with nsys profile --trace=cuda from the program's start, or begin while the GPU is idle" },
     { "calls-without-end", NULL,
       "calls that had not returned when the recording ended, or end before their start; taken to last no time",
       "let the program end before the recording does" },
     { "calls-without-operation", NULL,
-      "launches, copies, memsets or host functions of which the GPU's part was not recorded (or was put into a "
-      "graph); they only take host time",
+      "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
+      "of a graph); they only take host time",
       "let the GPU finish before the recording ends" },
     { "calls-without-operation", "kineto",
-      "launches, copies, memsets or host functions of which the GPU's part was not recorded (or was put into a "
-      "graph); they only take host time",
+      "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
+      "of a graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
     { "clocks-apart", NULL,
       "recordings that share no collective with the others and do not say the time of day; they begin together",
@@ -58,13 +57,13 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { GT_WARNING_EXTRAPOLATED, NULL,
       "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower links, "
       "without NVLink's multicast (NVLS); their times are extrapolated",
-      "measure them with 'gridtide calibrate' on so many GPUs, or record the run there" },
+      "measure them with 'gridtide calibrate' on that many GPUs, or record the run there" },
     { GT_WARNING_CONTENTION, NULL,
       "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
       "that was taken, and something else held them up",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
-    { "copy-directions-unknown", NULL, "copies whose name does not tell their direction; device to device was taken",
-      NULL },
+    { "copy-directions-unknown", NULL,
+      "copies whose name does not state their direction; they are treated as device to device", NULL },
     { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
       NSYS_AGAIN },
     { "counts-differ", NULL, "the source page and the whole launch count differently",
@@ -103,8 +102,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "gpu-shared", NULL, "somebody else used the GPU: measured times are not the trace's alone",
       "measure again when nobody else uses it" },
     { "graph-changes-unknown", NULL,
-      "operations of executable graphs, or changes of these, of which what they read and write from then on is not "
-      "known",
+      "operations of executable graphs, or updates of them, whose accesses from then on are "
+      "unknown",
       NULL },
     { "graph-conditions", NULL,
       "operations in the bodies of graphs' conditional nodes (IF, WHILE, SWITCH): they are played as often as they "
@@ -124,9 +123,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "green-contexts", NULL,
       "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
     { "groups-unnamed", NULL,
-      "collectives of which the recording does not say whose they are; GPUs whose collectives end together were "
-      "taken "
-      "to be a group",
+      "collectives whose group is not recorded; GPUs whose collectives end together are treated "
+      "as a group",
       "record with PyTorch 2.2 or later" },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
@@ -181,9 +179,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "let them end by themselves" },
     { "records-dropped", NULL, "records that were dropped: there was no room for them",
       "record a part of the program (gridtide record --duration, --range)" },
-    { "sizes-unknown", NULL, "copies or memsets that do not tell how many bytes; 0 was taken",
+    { "sizes-unknown", NULL, "copies or memsets without a number of bytes; 0 was used",
       "record with a newer PyTorch" },
-    { "steps-differ", NULL, "recordings with fewer steps than others; what only the others have waits for nobody",
+    { "steps-differ", NULL,
+      "recordings with fewer steps than others; collectives that only the others have wait for "
+      "no other rank",
       "record the same steps of all ranks" },
     { "stream-queries-unknown", NULL, "stream queries whose stream was not recorded",
       "nothing that a profiler offers; add \"stream\" to these calls in the trace" },

@@ -169,7 +169,7 @@ static struct gt_workload *read_recorded(const char *path, const struct gt_impor
 
 const struct gt_importer gt_importer_recorded = {
     .name = "record",
-    .help = "what gridtide record wrote while a program ran: a folder, or a process's file",
+    .help = "files of gridtide record: a folder, or the file of one process",
     .sniff = sniff,
     .sniff_folder = sniff_folder,
     .read = read_recorded,

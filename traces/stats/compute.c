@@ -36,9 +36,9 @@ int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct
         return found == 1 ? run_id : -1;
     found = newest_run(database, other, &run_id, error);
     if (found == 0)
-        gt_error_set(error, "%s: no run in it", database->path);
+        gt_error_set(error, "%s: contains no run", database->path);
     else if (found == 1)
-        gt_error_set(error, "%s: no %s run in it; there is a %s one", database->path, kind, other);
+        gt_error_set(error, "%s: contains no %s run, only a %s one", database->path, kind, other);
     return -1;
 }
 
@@ -63,7 +63,8 @@ static int walk(struct gt_stats_work *work, struct gt_error *error)
 {
     if (work->selection.all)
         return gt_stats_walk(work, error);
-    gt_stats_note(work->stats, "critical_path", "of whole runs alone: what a part waited for may lie outside of it");
+    gt_stats_note(work->stats, "critical_path",
+                  "available for whole runs only: what a part waited for may be outside of it");
     return 0;
 }
 

@@ -275,7 +275,8 @@ int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error)
     int known = has_causes(work, error), result = known < 0 ? -1 : 0;
 
     if (known == 0)
-        gt_stats_note(work->stats, "critical_path", "not known: the run does not say what let each thing start");
+        gt_stats_note(work->stats, "critical_path",
+                      "unknown: the run does not contain what each operation waited for");
     if (known == 1) {
         work->stats->path_file = gt_path_file_new(error);
         if (work->stats->path_file == NULL || load_threads(&walk, error) != 0 || open_queries(&walk, error) != 0 ||

@@ -223,7 +223,7 @@ static void finish_summary(struct ops *ops)
     summary->mean_running = summary->makespan_ps == 0 ? NAN : (double)ops->running_ps / (double)summary->makespan_ps;
     summary->waits_known = ops->waits_seen;
     if (!summary->waits_known && summary->operations > 0)
-        gt_stats_note(stats, "streams", "why a stream stood idle is not known: the run has no wait reasons");
+        gt_stats_note(stats, "streams", "the causes of idle time are unknown: the run has no wait reasons");
     if (summary->operations == 0)
         gt_stats_note(stats, "summary",
                       ops->work->selection.all ? "the run has no operations" : "no operation is in this part");
@@ -294,8 +294,8 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
         summary->blocked_known = work->stats->run.simulated || blocked_ps > 0;
         if (!summary->blocked_known)
             gt_stats_note(work->stats, "summary",
-                          "how long host threads were blocked is not known: "
-                          "a recorded call does not say which part of it was waiting");
+                          "the time that host threads were blocked is unknown: a recorded call does not show which "
+                          "part of it was waiting");
         result = 0;
     }
     gt_query_end(query);

@@ -191,11 +191,11 @@ static void finish_sms(struct sms *sms)
     }
     stats->sms_estimated = sms->dropped && stats->sm_count > 0;
     if (stats->sm_count == 0)
-        gt_stats_note(stats, "sms", "not known: the run has no blocks (a measured run, or --blocks off)");
+        gt_stats_note(stats, "sms", "unknown: the run has no blocks (a measured run, or --blocks off)");
     else if (sms->dropped)
         gt_stats_note(stats, "sms",
-                      "busy times are upper bounds, from intervals: the store does not keep "
-                      "every block of so many");
+                      "busy times are upper bounds, computed from intervals: the run has too many blocks to "
+                      "store each");
 }
 
 static void finish_intervals(struct sms *sms)
@@ -205,7 +205,7 @@ static void finish_intervals(struct sms *sms)
     double warps_all = (double)stats->sm_count * stats->run.device.warps_per_sm;
 
     if (stats->sm_count == 0 || sms->bins == 0) {
-        gt_stats_note(stats, "occupancy", "not known: the run has no blocks");
+        gt_stats_note(stats, "occupancy", "unknown: the run has no blocks");
         return;
     }
     stats->interval_count = (sms->bins + sms->group - 1) / sms->group;
@@ -229,7 +229,8 @@ static bool tells_apart(const struct gt_stats_work *work)
 {
     if (work->selection.by_time)
         return false;
-    gt_stats_note(work->stats, "sms", "not known of some streams or kernels alone; leave --stream and --kernel out");
+    gt_stats_note(work->stats, "sms",
+                  "unavailable for some streams or kernels only; leave out --stream and --kernel");
     return true;
 }
 

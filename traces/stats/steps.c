@@ -30,8 +30,7 @@ static int read_step(struct steps *steps, struct gt_query *query, struct gt_erro
         gt_query_number(query, 7, UINT32_MAX, "behind_call", &step.end_call, error) != 0)
         return -1;
     if (end_ps < steps->work->selection.from_ps || start_ps >= steps->work->selection.to_ps ||
-        step.end_call <= steps->work->selection.first_call ||
-        step.first_call >= steps->work->selection.end_call)
+        step.end_call <= steps->work->selection.first_call || step.first_call >= steps->work->selection.end_call)
         return 0;
     gt_array_grow(steps->steps, steps->count, steps->room);
     steps->steps[steps->count++] = step;

@@ -304,6 +304,6 @@ int gt_stats_tasks(struct gt_stats_work *work, struct gt_error *error)
                 ? -1
                 : 0;
     if (dropped > 0)
-        gt_stats_note(stats, "tasks", "of the first million tasks that ended: the store keeps no more");
+        gt_stats_note(stats, "tasks", "for the first million finished tasks only: the store keeps no more");
     return result;
 }

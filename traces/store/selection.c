@@ -267,8 +267,7 @@ int gt_selection_find(struct gt_selection *selection, struct gt_database *databa
     };
     int result;
 
-    *selection =
-        (struct gt_selection){ .all = true, .by_time = true, .to_ps = GT_TIME_NONE, .end_call = UINT64_MAX };
+    *selection = (struct gt_selection){ .all = true, .by_time = true, .to_ps = GT_TIME_NONE, .end_call = UINT64_MAX };
     if (gt_filter_is_all(filter))
         return 0;
     selection->all = false;

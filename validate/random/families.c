@@ -181,7 +181,7 @@ const struct gt_family gt_families[] = {
     { "threads", "two to four host threads with streams of their own", write_threads, false },
     { "mixed", "all of it", write_mixed, false },
     { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true },
-    { "children", "kernels that blocks launch, and what those launch", gt_script_write_children, true },
+    { "children", "device-side launches, and what those launch", gt_script_write_children, true },
     { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true },
     { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true },
     { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true },

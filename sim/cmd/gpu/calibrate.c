@@ -20,8 +20,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0 },
-    { "only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0 },
+    { "output", 'o', "DEVICE.ini", 0, "Device file to write (required)", 0 },
+    { "only", OPTION_ONLY, "GROUP", 0, "Run only one group of measurements (below); other values remain", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_FORMAT,
     { 0 },
@@ -70,11 +70,11 @@ static char *list_groups(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, NULL,
-    "Measure the first GPU that CUDA shows and write what was found as a device file: each value with "
-    "its median, quartiles, number of samples and how it was found.\v"
-    "It takes less than a minute and needs the GPU for itself. What cannot be measured is as in the device "
-    "file of that GPU that comes with Gridtide, else it has its default and says so. Clocks and settings of "
-    "the GPU are left as they are.",
+    "Measure the first GPU that CUDA lists and write a device file: each value with its "
+    "median, quartiles, number of samples and method.\vIt takes less than a minute and must be "
+    "the only program on the GPU. Values that cannot be measured are copied from the device "
+    "file shipped for that GPU, or are marked as defaults. Clocks and settings of the GPU are "
+    "not changed.",
     NULL, list_groups, NULL,
 };
 /* clang-format on */
@@ -137,6 +137,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_calibrate = {
     "calibrate",
-    "measure the GPU at hand into a device file",
+    "measure this machine's GPU and write a device file",
     run,
 };

@@ -23,7 +23,7 @@ struct subject {
 };
 
 static const struct argp_option options[] = {
-    { "describe", 'd', NULL, 0, "Say what every key means: unit, range, default", 0 },
+    { "describe", 'd', NULL, 0, "Describe every key: unit, range, default, meaning", 0 },
     GT_OPTION_FORMAT,
     { 0 },
 };
@@ -42,10 +42,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[NAME|FILE.ini]",
-    "List the GPUs that a device file describes; with a name or a file, every key of that GPU and "
-    "where its value comes from.\v"
-    "A device file is INI: [section] and name joined by a dot are the keys listed by --describe. "
-    "`gridtide run --set KEY=VALUE` changes one for a run.",
+    "List the device files. With a name or a file, print every value of that device file and "
+    "its source.\vA device file has INI format: [section] and name joined by a dot form a key. "
+    "`gridtide run --set KEY=VALUE` changes a value for one run.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -53,8 +52,8 @@ static const struct argp parser = {
 static int list_devices(enum gt_format format, struct gt_error *error)
 {
     static const struct gt_column columns[] = {
-        { "name", GT_COLUMN_TEXT },        { "chip", GT_COLUMN_TEXT },        { "sms", GT_COLUMN_NUMBER },
-        { "clock_mhz", GT_COLUMN_NUMBER }, { "estimates", GT_COLUMN_NUMBER }, { "source", GT_COLUMN_WIDE },
+        { "name", GT_COLUMN_TEXT },        { "chip", GT_COLUMN_TEXT },      { "sms", GT_COLUMN_NUMBER },
+        { "clock_mhz", GT_COLUMN_NUMBER }, { "guesses", GT_COLUMN_NUMBER }, { "source", GT_COLUMN_WIDE },
     };
     char **names = gt_device_names(error);
     struct gt_table *table = names != NULL ? gt_table_new("devices", columns, 6) : NULL;
@@ -90,7 +89,7 @@ static void show_device(const struct subject *subject, enum gt_format format)
 {
     static const struct gt_column columns[] = {
         { "key", GT_COLUMN_TEXT },     { "value", GT_COLUMN_WIDE },   { "unit", GT_COLUMN_TEXT },
-        { "default", GT_COLUMN_TEXT }, { "differs", GT_COLUMN_TEXT }, { "estimate", GT_COLUMN_TEXT },
+        { "default", GT_COLUMN_TEXT }, { "differs", GT_COLUMN_TEXT }, { "guess", GT_COLUMN_TEXT },
         { "source", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("keys", columns, 7);
@@ -181,6 +180,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_devices = {
     "devices",
-    "what GPUs there are, and what is known of one",
+    "list GPU models and the values of one",
     run,
 };

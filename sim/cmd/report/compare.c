@@ -35,14 +35,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db|V.db",
-    "Hold the simulated run in a store against what its trace recorded, or every simulated run of a store "
-    "that 'gridtide validate' filled against what was measured.\v"
-    "Makespan: first operation's start to last operation's end. Start error: how far each operation's start "
-    "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
-    "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs. "
-    "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is "
-    "listed. Where 'gridtide run' was asked to change something, the run is held against the one without the "
-    "change, and that one against what was recorded.",
+    "Compare the simulated run in a store with the recorded one, or every simulated run in a "
+    "store of 'gridtide validate' with the measured runs.\vMakespan: from the first "
+    "operation's start to the last operation's end. Start error: difference of each "
+    "operation's start when both runs are aligned at the start of their first operation. "
+    "Percentiles use the nearest rank. Operations are kernels, copies and memsets; 'unmatched' "
+    "counts operations without a time in both runs. If kernels have cycles, simulated from "
+    "machine code or measured by a profiler, every launch is listed. If 'gridtide run' applied "
+    "a change, the run is compared with the run without the change, and that run with the "
+    "recording.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -259,7 +260,7 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     if (gt_verdict_find_runs(store, &simulated, &measured, error) != 0)
         return -1;
     if (simulated == 0)
-        return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'", arguments->store);
+        return gt_error_set(error, "%s: contains no simulated run; create one with 'gridtide run'", arguments->store);
     result = load(store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
@@ -316,6 +317,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_compare = {
     "compare",
-    "simulated against what the trace recorded",
+    "compare a simulated run with the recorded one",
     run,
 };

@@ -17,9 +17,12 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "run", 'r', "simulated|measured", 0, "Which runs: the newest simulated (the default) or measured ones", 0 },
+    { "run", 'r', "simulated|measured", 0,
+      "Which runs: the newest simulated runs (the default) or the newest measured runs", 0 },
     { "top", OPTION_TOP, "N", 0,
-      "At most N rows of each list, those that add most (default 20 for people, all for programs)", 0 },
+      "Print at most N rows of each list, largest difference first (default 20 in tables, all in "
+      "CSV and JSON)",
+      0 },
     { 0 },
 };
 
@@ -34,7 +37,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
-            argp_error(state, "two stores at a time: '%s' is one too many", text);
+            argp_error(state, "two stores can be compared: '%s' is one too many", text);
         arguments->stores[state->arg_num] = text;
         return 0;
     case ARGP_KEY_END:
@@ -48,13 +51,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "A.db B.db",
-    "Say what got slower or faster from run A to run B: the makespan, the critical path by cause, name and operator, "
-    "idle time by cause, kernels, copies, calls, steps, operators, and the single operations, matched by name and "
-    "order, so that added and removed ones are told apart from slower ones.\v"
-    "Differences are B less A: above 0, B takes longer. Lists begin with what adds most, up or down; share_pct is of all "
-    "that is up or down in its list. The critical path's rows add up to the time from the first call to the last end, "
-    "the gaps of a single GPU and its busy time to the makespan. A recording does not tell causes: measured runs have no "
-    "critical path, and their gaps no cause.",
+    "Show what got slower or faster from run A to run B: the makespan, the critical path by "
+    "cause, name and operator, idle time by cause, kernels, copies, calls, steps, operators "
+    "and single operations. Operations are matched by name and order, so that added and "
+    "removed operations are distinguished from slower ones.\vDifferences are B minus A: a "
+    "positive value means that B takes longer. Lists are sorted by the size of the difference; "
+    "share_pct is the part of all increases, or of all decreases, in the list. The rows of the "
+    "critical path add up to the time from the first call to the last end; the gaps and the "
+    "busy time of one GPU add up to the makespan. Measured runs have no critical path and no "
+    "causes of gaps, because a recording does not contain causes.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -105,6 +110,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_diff = {
     "diff",
-    "what got slower or faster from one run to another",
+    "show what got slower or faster between two runs",
     run,
 };

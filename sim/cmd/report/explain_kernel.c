@@ -44,9 +44,7 @@ static void fail_none(const struct gt_kernels *kernels, const struct gt_explain_
         free(name);
     }
     if (kernels->count == 0)
-        gt_error_set(error,
-                     "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
-                     "that",
+        gt_error_set(error, "%s: contains no kernel with cycles; import a profile of Nsight Compute and run that",
                      request->store);
     else
         gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", request->store,
@@ -154,7 +152,7 @@ int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *r
         row = choose(&part, request, error);
     }
     if (row != NULL && row->failure != NULL)
-        fprintf(stderr, "gridtide: the warp tier has no cycles of it: %s\n", row->failure);
+        fprintf(stderr, "gridtide: it was not simulated in cycles: %s\n", row->failure);
     result = row != NULL ? explain_row(store, simulated, measured, row, request, error) : -1;
     gt_kernels_free(&kernels);
     return result;

@@ -74,7 +74,7 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
         put(out, 0, gt_strdup(overview->why_not));
     putc('\n', out);
     if (!request->full)
-        put(out, 0, gt_format("all of it: gridtide explain --full %s", store));
+        put(out, 0, gt_format("all tables: gridtide explain --full %s", store));
     free(steps);
     free(store);
 }

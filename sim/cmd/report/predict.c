@@ -153,13 +153,13 @@ static void find_asked(struct gt_predicting *p, const struct gt_trace_source *so
     if (without != 0)
         say_why_not(p, "this run is one of a change; 'gridtide whatif' compares with the recording");
     else if (source->path == NULL)
-        say_why_not(p, "the store does not say where its trace is; make it again with 'gridtide run'");
+        say_why_not(p, "the store does not contain the path of its trace; create it again with 'gridtide run'");
     else if (options->other[0] != '\0')
-        say_why_not(p, "this run was made with %s, and they would be of one without", options->other);
+        say_why_not(p, "this run used %s, and predictions would be without it", options->other);
     else if ((p->path = find_trace(source, named)) == NULL)
         say_why_not(p, "%.180s is %s", named != NULL ? named : source->path,
-                    access(source->path, R_OK) == 0 ? "not the file that this store was made from any more"
-                                                    : "no longer there");
+                    access(source->path, R_OK) == 0 ? "a different file from the one that this store was created from"
+                                                    : "missing");
 }
 
 static int find_source(struct gt_predicting *p, struct gt_store *store, int64_t run_id, struct gt_error *error)

@@ -18,7 +18,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0 },
+    { "run", 'r', "simulated|measured", 0,
+      "Which run: the newest simulated run (the default) or the newest measured run", 0 },
     { 0 },
 };
 
@@ -43,11 +44,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db",
-    "Say where a run's time went: the GPU's busy and idle time, streams and why they stood idle, kernels, "
-    "copies, SMs, occupancy over time, the critical path.\v"
-    "The makespan is from the first operation's start to the last one's end. A stream's busy time, its idle "
-    "times by reason and its time before the first and after the last operation add up to it. The critical "
-    "path leads from the first host call to the last operation's end; its parts add up to it.",
+    "Break down a run's time: busy and idle time of the GPU, of streams and why they were "
+    "idle, kernels, copies, SMs, occupancy over time, the critical path.\vThe makespan is the "
+    "time from the first operation's start to the last operation's end. A stream's busy time, "
+    "its idle times by cause and the time before its first and after its last operation add up "
+    "to the makespan. The critical path leads from the first host call to the end of the last "
+    "operation; its parts add up to its length.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
@@ -62,8 +64,8 @@ static int tell_change(struct gt_store *store, int64_t run_id, const struct argu
         return -1;
     if (without != 0 && arguments->format == GT_FORMAT_TABLE)
         fprintf(stderr,
-                "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
-                "%s' holds them against each other\n",
+                "gridtide: run %" PRId64 " has a change, run %" PRId64
+                " is without it: 'gridtide compare %s' compares them\n",
                 run_id, without, arguments->store);
     return 0;
 }
@@ -111,6 +113,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_stats = {
     "stats",
-    "where a run's time went: streams, kernels, copies, critical path",
+    "break down a run's time: streams, kernels, copies, critical path",
     run,
 };

@@ -23,20 +23,27 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
+    { "set", OPTION_SET, "KEY=VALUE", 0, "Change a value of the device file; may be repeated", 0 },
     GT_OPTION_QUIET_FILE,
-    { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
-    { "gaps", OPTION_GAPS, "recorded|calibrated", 0,
-      "The GPU's gaps and latencies of a recording as recorded (the default), or as the device file has them", 0 },
-    { "detail", OPTION_DETAIL, "sampled|full", 0,
-      "Programs of kernels: long grids by a part of their blocks "
-      "(the default), or every block",
+    { "output", 'o', "RUN.db", 0, "Store to write (default: the trace's name with .db, in the current directory)",
       0 },
-    { "streams", OPTION_STREAMS, "N", 0, "Spread what does not depend on each other over N streams", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Simulate the blocks of kernels on SMs (on, the default), or each kernel as one interval "
+      "of fixed length",
+      0 },
+    { "gaps", OPTION_GAPS, "recorded|calibrated", 0,
+      "Gaps and latencies on the GPU: as recorded (the default), or from the device file", 0 },
+    { "detail", OPTION_DETAIL, "sampled|full", 0,
+      "Kernels with machine code: simulate a sample of the blocks of long grids (the default), "
+      "or every block",
+      0 },
+    { "streams", OPTION_STREAMS, "N", 0, "Distribute independent work over N streams", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
-    { "serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0 },
+      "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "
+      "repeated",
+      0 },
+    { "serialize", OPTION_SERIALIZE, NULL, 0,
+      "Serialize: each operation waits for the previous one, and the host waits for each", 0 },
     { 0 },
 };
 
@@ -90,12 +97,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Simulate a trace on a device. The simulated run, and beside it the measured one where the trace "
-    "recorded it, go into an SQLite file for stats, compare, export and report.\v"
-    "With --streams, --set, --device, --serialize or --cost=program the trace is simulated without that too, and "
-    "the difference is called a change, with what was scaled and what is assumed. "
-    "Where no call's time was recorded the makespan has a range, what 9 of 10 real runs are expected in: gridtide-model(7). "
-    "A profile of another program is imported on the fly. "
+    "Simulate a trace on a device. Write the simulated run, and the measured run if the trace "
+    "was recorded, to an SQLite file for stats, compare, export and report.\vWith --streams, "
+    "--set, --device, --serialize or --cost=program the trace is also simulated without these "
+    "options, and the output shows the difference, what was scaled and the assumptions. If the "
+    "trace has no recorded call times, the makespan is given as a range that holds 9 of 10 "
+    "real runs: gridtide-model(7). A profile that is not a Gridtide trace is imported first. "
     "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
     gt_model_children, NULL, NULL,
 };

@@ -16,16 +16,17 @@ static const char *const part_names[] = { "here", "worker", "task", "merge", "ag
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    { "over", OPTION_OVER, "SPEC=A,B,...", 0, "A parameter of the grid: a change as 'gridtide whatif --change' takes it, "
-      "with the values to try; of one that needs none, on and off. May be repeated: every value meets every other's", 0 },
-    { "jobs", 'j', "N", 0, "Workers: processes here, by default one a core; with --slurm tasks of the job array, by "
-      "default 32", 0 },
-    { "slurm", OPTION_SLURM, "SBATCH-OPTIONS", 0, "As jobs of Slurm: one array, and a job that merges what its tasks "
-      "made", 0 },
-    { "output", 'o', "SWEEP.db", 0, "The store; one that the same command began is gone on with (required)", 0 },
+    { "over", OPTION_OVER, "SPEC=A,B,...", 0, "A change as for 'gridtide whatif --change' with the values to try; a change without a "
+    "value takes on,off. May be repeated: all combinations are tried", 0 },
+    { "jobs", 'j', "N", 0, "Number of worker processes (default: one per core); with --slurm, tasks of the job array "
+    "(default 32)", 0 },
+    { "slurm", OPTION_SLURM, "SBATCH-OPTIONS", 0, "Run as Slurm jobs: one job array, and one job that merges its results", 0 },
+    { "output", 'o', "SWEEP.db", 0, "Store to write; a store that the same command began is continued (required)", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Kernels of such names need nothing that their stream's other kernels make; may be repeated", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
+      "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "
+    "repeated", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0, "Simulate the blocks of kernels on SMs (on, the default), or each kernel as one interval "
+    "of fixed length", 0 },
     { "part", OPTION_PART, "NAME", OPTION_HIDDEN | OPTION_NO_USAGE, NULL, 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
@@ -105,9 +106,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE... --over SPEC=A,B,... -o SWEEP.db",
-    "Ask about many changes at once: every combination of the values, of every trace, a row each in one store.\v"
-    "Answers are those of 'gridtide whatif', which lists the changes. What a change refuses is a row with the reason. What "
-    "is done stays where the command is interrupted; the same command goes on. 'gridtide report SWEEP.db' draws it.",
+    "Predict every combination of the given values for every trace, and write one row per "
+    "combination to a store.\vResults are the same as those of 'gridtide whatif', whose help "
+    "lists the changes. A combination that is refused is a row with the reason. After an "
+    "interruption the finished rows remain, and the same command continues. 'gridtide report "
+    "SWEEP.db' draws the results.",
     gt_model_children, NULL, NULL,
 };
 /* clang-format on */
@@ -190,6 +193,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_sweep = {
     "sweep",
-    "how long it would take with each of many changes, into one store",
+    "predict many combinations of changes into one store",
     run,
 };

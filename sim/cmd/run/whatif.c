@@ -26,15 +26,24 @@ struct arguments {
 
 static const struct argp_option options[] = {
     { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several", 0 },
-    { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
+    { "all", OPTION_ALL, NULL, 0, "Try every change that applies, each alone, best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
+      "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "
+      "repeated",
+      0 },
     { "gradients", OPTION_GRADIENTS, "MIB", 0,
-      "How large all gradients of a training step are, where the trace does not say it (ddp=N)", 0 },
+      "Total size of the gradients of a training step in MiB, if the trace does not contain it "
+      "(for ddp=N)",
+      0 },
     { "step", OPTION_STEP, "US", 0,
-      "A step's time without profiler, if you timed it: the host's pace is fitted to it", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
-    { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
+      "Time of a step in microseconds, measured without a profiler: host times are scaled to "
+      "match it",
+      0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Simulate the blocks of kernels on SMs (on, the default), or each kernel as one interval "
+      "of fixed length",
+      0 },
+    { "output", 'o', "RUN.db", 0, "Write the recording, the baseline and the predictions to a store", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
     { 0 },
@@ -113,7 +122,7 @@ static char *list_changes(int key, const char *text, void *input)
     out = open_memstream(&list, &bytes);
     if (out == NULL)
         gt_no_memory("a text");
-    fputs("What SPEC may be:\n", out);
+    fputs("SPEC is one of:\n", out);
     for (size_t i = 0; i < gt_change_kind_count; i++) {
         const struct gt_change_kind *kind = gt_change_kinds[i];
         char spec[64];
@@ -133,10 +142,11 @@ static char *list_changes(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Predict how long a step of a recorded program takes with a change: other streams, other copies, a CUDA graph, another "
-    "GPU, another value of a device's key.\v"
-    "Steps are those of the steady state: start-up and irregular iterations are set aside. Every answer has a 90% interval, "
-    "a grade, its assumptions and what bounds it.",
+    "Predict how long a step of a recorded program takes after a change: more streams, pinned "
+    "or asynchronous copies, a CUDA graph, another GPU, another value of the device "
+    "file.\vResults are for a step of the steady state, without start-up and irregular "
+    "iterations. Every result has a 90% interval, a grade, its assumptions and what bounds the "
+    "step.",
     gt_model_children, list_changes, NULL,
 };
 /* clang-format on */

@@ -58,11 +58,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Look for races: operations that read and write the same memory in an order that nothing makes sure of, by what "
-    "the trace says that they read and write.\v"
-    "Each race comes with the two operations, the order that is missing, what to add, and a schedule in which it goes "
-    "wrong. Exit status 1 when there are races, 0 without. Of operations of which the trace does not say what they read "
-    "and write, nothing is known.",
+    "Find races: operations that access the same memory, at least one of them writing, without "
+    "an enforced order. The trace must state what operations read and write.\vEach race is "
+    "printed with the two operations, the missing order, what to add, and a schedule in which "
+    "the result is wrong. Exit status: 1 if there are races, 0 if not. Operations whose "
+    "accesses the trace does not state are not checked.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -387,6 +387,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_check = {
     "check",
-    "races: what touches the same memory without an order",
+    "find races: unordered accesses to the same memory",
     run,
 };

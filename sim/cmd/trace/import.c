@@ -29,12 +29,13 @@ struct arguments {
 enum { OPTION_EXECUTION_TRACE = 256 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
-    { "keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0 },
+    { "output", 'o', "TRACE", 0, "Trace to write; - is standard output; .gz and .zst compress", 0 },
+    { "keep", 'k', "DIR", 0, "Unpack the ncu report into this new folder and keep it", 0 },
     { "execution-trace", OPTION_EXECUTION_TRACE, "ET", 0,
-      "What operations read and write: the JSON of PyTorch's ExecutionTraceObserver beside a Kineto profile", 0 },
-    { "warm-caches", 'w', NULL, 0, "Launches were profiled with caches left as they were (ncu --cache-control none)",
+      "JSON of PyTorch's ExecutionTraceObserver for the Kineto profile: tells what operations "
+      "read and write",
       0 },
+    { "warm-caches", 'w', NULL, 0, "Launches were profiled with ncu --cache-control none (warm caches)", 0 },
     GT_OPTION_QUIET_FILE,
     { 0 },
 };
@@ -75,12 +76,12 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Formats:\n", stream);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
-    fputs(
-        "\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
-        "Without -o the trace goes into the current directory, named after the first FILE, with .jsonl.gz at "
-        "its end. Several files are the ranks of one job, a process each: one trace, in which their clocks agree and "
-        "collectives wait for the last rank.",
-        stream);
+    fputs("\nWithout FORMAT the format is detected from the file's first bytes. FILE may be "
+          "compressed with gzip or zstd. Without -o the trace is written to the current directory, "
+          "named after the first FILE with the ending .jsonl.gz. Several files are the ranks of one "
+          "job, one process each: they become one trace with aligned clocks, in which collectives "
+          "wait for the last rank.",
+          stream);
     fclose(stream);
     return help;
 }
@@ -88,9 +89,10 @@ static char *help_filter(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[FORMAT] FILE...",
-    "Turn a profile, or those of all ranks of a job, into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
-    "for, events and waits, and when all of it was measured to happen. Or a megakernel's task graph, as its compiler "
-    "wrote it: one launch of a kernel whose blocks do the tasks.\v ",
+    "Convert a profile, or the profiles of all ranks of a job, into a trace: host calls, "
+    "kernels, copies, memsets, events and waits, with their measured times. Also converts a "
+    "megakernel's task graph as its compiler wrote it: one launch of a kernel whose blocks "
+    "execute the tasks.\v ",
     NULL, help_filter, NULL,
 };
 /* clang-format on */
@@ -216,6 +218,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_import = {
     "import",
-    "turn a profile, or a megakernel's task graph, into a trace",
+    "convert a profile, or a megakernel's task graph, into a trace",
     run,
 };

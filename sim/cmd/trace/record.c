@@ -30,20 +30,20 @@ struct arguments {
 
 enum { OPTION_REPORT = 256, OPTION_DELAY, OPTION_DURATION, OPTION_FROM, OPTION_RANGE, OPTION_KEEP, OPTION_COST };
 static const struct argp_option options[] = {
-    { "output", 'o', "TRACE", 0, "Where the trace goes (recording.jsonl.gz); .gz and .zst compress", 0 },
-    { "report", OPTION_REPORT, "DIR", 0, "Simulate and explain the trace too, and draw a report into DIR", 0 },
-    { "delay", OPTION_DELAY, "SECONDS", 0, "Begin so long after the first CUDA call", 0 },
-    { "duration", OPTION_DURATION, "SECONDS", 0, "Record for so long", 0 },
+    { "output", 'o', "TRACE", 0, "Trace to write (default: recording.jsonl.gz); .gz and .zst compress", 0 },
+    { "report", OPTION_REPORT, "DIR", 0, "Also simulate and explain the trace, and write a report to DIR", 0 },
+    { "delay", OPTION_DELAY, "SECONDS", 0, "Begin this many seconds after the first CUDA call", 0 },
+    { "duration", OPTION_DURATION, "SECONDS", 0, "Record for this many seconds", 0 },
     { "from", OPTION_FROM, "start|profiler|signal", 0,
-      "What switches recording on and off: start (the default, all of it), profiler (cudaProfilerStart and "
-      "cudaProfilerStop), signal (each SIGUSR2)",
+      "What to record: the whole run (start, the default), between cudaProfilerStart and "
+      "cudaProfilerStop (profiler), or between two SIGUSR2 (signal)",
       0 },
-    { "range", OPTION_RANGE, "NAME", 0, "Record while an NVTX range [DOMAIN:]NAME is open", 0 },
+    { "range", OPTION_RANGE, "NAME", 0, "Record only while an NVTX range [DOMAIN:]NAME is open", 0 },
     { "cost", OPTION_COST, "cached|measure|none", 0,
-      "What recording itself costs on this machine: from the last measurement if there is one (cached, the default), "
-      "measured now, or left out",
+      "Cost of recording on this machine: from the last measurement if there is one (cached, the "
+      "default), measured now (measure), or ignored (none)",
       0 },
-    { "keep", OPTION_KEEP, "DIR", 0, "Leave the recorder's own files in this folder", 0 },
+    { "keep", OPTION_KEEP, "DIR", 0, "Keep the recorder's raw files in this folder", 0 },
     GT_OPTION_QUIET_FILE,
     { 0 },
 };
@@ -55,7 +55,7 @@ static uint64_t read_seconds(const struct argp_state *state, const char *name, c
     double seconds = strtod(text, &end);
 
     if (end == text || *end != '\0' || !(seconds >= 0 && seconds <= MOST_SECONDS))
-        argp_error(state, "--%s: '%s' is no time: seconds from 0 to %d", name, text, MOST_SECONDS);
+        argp_error(state, "--%s: '%s' is not a time: give seconds from 0 to %d", name, text, MOST_SECONDS);
     return (uint64_t)(seconds * 1000 + 0.5);
 }
 
@@ -66,7 +66,7 @@ static int read_word(const struct argp_state *state, const char *option, const c
     for (int i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
-    argp_error(state, "--%s: '%s' is none of %s", option, text, all);
+    argp_error(state, "--%s: '%s' is not one of %s", option, text, all);
     return 0;
 }
 
@@ -92,7 +92,7 @@ static void check(const struct argp_state *state, struct arguments *arguments)
     struct gt_recording *recording = &arguments->recording;
 
     if (recording->range != NULL && arguments->from_given)
-        argp_error(state, "--range and --from both say when to record: give one of them");
+        argp_error(state, "--range and --from both select when to record: give one of them");
     if (recording->range != NULL)
         recording->from = "range";
     if (strcmp(recording->from, "start") != 0 && (recording->delay_ms > 0 || recording->duration_ms > 0))
@@ -127,13 +127,10 @@ static const struct argp parser = {
     options,
     parse_option,
     "[--] PROGRAM [ARGUMENT...]",
-    "Run a CUDA program and write down what it asks of its GPUs: calls, streams, events and who waits for which, "
-    "graphs "
-    "with their edges, memory, copies and kernels, and when all of it happened. Its child processes are recorded "
-    "too, "
-    "into the same trace.\v"
-    "The program runs as it would without; what was recorded until it ends, or is ended, is kept. Where another "
-    "profiler holds CUPTI nothing can be recorded.",
+    "Run a CUDA program and record its CUDA calls, streams, events and waits, graphs with "
+    "their edges, memory, copies and kernels, with their times. Child processes are recorded "
+    "into the same trace.\vThe program's behaviour does not change. If it is killed, what was "
+    "recorded until then is kept. Recording is impossible while another profiler uses CUPTI.",
     NULL,
     NULL,
     NULL,
@@ -184,7 +181,7 @@ static int tell_end(const struct arguments *arguments, int status)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return GT_EXIT_DONE;
     if (WIFSIGNALED(status))
-        fprintf(stderr, "gridtide: %s was ended by signal %d (%s)\n", program, WTERMSIG(status),
+        fprintf(stderr, "gridtide: %s was killed by signal %d (%s)\n", program, WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
     else
         fprintf(stderr, "gridtide: %s ended with status %d\n", program, WEXITSTATUS(status));
@@ -225,9 +222,8 @@ static int record(const struct arguments *arguments, const char *library, const 
         return gt_fail(&error);
     status = tell_end(arguments, ended);
     if (gt_importer_recorded.sniff_folder(folder) == 0) {
-        gt_error_set(&error, "%s made no CUDA call that succeeded, so that there is nothing to record%s",
-                     arguments->recording.program[0],
-                     has_driver() ? "" : "; this machine has no driver of NVIDIA's GPUs");
+        gt_error_set(&error, "%s made no successful CUDA call, so there is nothing to record%s",
+                     arguments->recording.program[0], has_driver() ? "" : "; this machine has no NVIDIA driver");
         return gt_fail(&error);
     }
     gt_record_find_cost(library, arguments->cost, folder);
@@ -250,7 +246,7 @@ static char *make_folder(const char *keep, struct gt_error *error)
         return NULL;
     }
     if (gt_importer_recorded.sniff_folder(keep) > 0) {
-        gt_error_set(error, "%s: holds a recording already; name another folder", keep);
+        gt_error_set(error, "%s: already contains a recording; name another folder", keep);
         return NULL;
     }
     path = realpath(keep, NULL); /* the program may go elsewhere */

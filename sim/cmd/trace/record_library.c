@@ -62,7 +62,7 @@ static char *named(const char *path, struct gt_error *error)
     char *found = find_file(path);
 
     if (found == NULL)
-        gt_error_set(error, "%s: no file that can be read; " VARIABLE " must be the path of " LIBRARY, path);
+        gt_error_set(error, "%s: not a readable file; " VARIABLE " must be the path of " LIBRARY, path);
     return found;
 }
 

@@ -28,14 +28,17 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "policy", 'p', "NAME", 0, "Who does what: see below; in quotes with a policy's numbers", 0 },
-    { "workers", 'w', "COUNT", 0, "Workers to schedule for (default: as many as the graph says an SM holds)", 0 },
+    { "policy", 'p', "NAME", 0, "Scheduling policy: see below; quote it if it has parameters", 0 },
+    { "workers", 'w', "COUNT", 0, "Number of workers (default: as many per SM as the graph states)", 0 },
     { "barriers", OPTION_BARRIERS, "fine|global", 0,
-      "A task waits for the operators before its own (the default), or all workers for each other between waves", 0 },
-    { "as", OPTION_AS, "rprogram|stream|streams|graph", 0, "What the trace does with the operators: see below", 0 },
+      "A task waits for the operators that its own depends on (fine, the default), or all "
+      "workers wait for each other between waves (global)",
+      0 },
+    { "as", OPTION_AS, "rprogram|stream|streams|graph", 0, "Form of the trace: see below", 0 },
     { "streams", OPTION_STREAMS, "COUNT", 0, "Number of streams for --as=streams (default: 4)", 0 },
-    { "device", OPTION_DEVICE, "NAME", 0, "A device file, for its SMs, gaps, and the graph's times on it", 0 },
-    { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
+    { "device", OPTION_DEVICE, "NAME", 0, "Device file: number of SMs, gaps, and which of the graph's times to use",
+      0 },
+    { "output", 'o', "TRACE", 0, "Trace to write; - is standard output; .gz and .zst compress", 0 },
     GT_OPTION_FORMAT,
     { 0 },
 };
@@ -103,8 +106,9 @@ static char *help_filter(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "GRAPH",
-    "Decide before anything runs which worker does which of a network's tasks in which order, and write it as a "
-    "trace that `gridtide run` and `gridtide validate` take; or write the same network as plain launches.\v ",
+    "Assign a network's tasks to workers, in a fixed order, ahead of time, and write the "
+    "result as a trace for `gridtide run` and `gridtide validate`; or write the same network "
+    "as kernel launches.\v ",
     NULL, help_filter, NULL,
 };
 /* clang-format on */
@@ -280,6 +284,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_schedule = {
     "schedule",
-    "decide who does what in a network's operators, before it runs",
+    "assign a network's operators to workers ahead of time",
     run,
 };
