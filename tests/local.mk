@@ -46,7 +46,7 @@ UNIT_TESTS = \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_loads tests/unit/recording_cost \
-    tests/unit/rules tests/unit/schedule \
+    tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
     tests/unit/validate \
@@ -56,10 +56,12 @@ UNIT_TESTS = \
     tests/unit/policies \
     tests/unit/stated \
     tests/unit/whatif tests/unit/steady_steps tests/unit/accumulated tests/unit/training_threads \
-    tests/unit/clusters tests/unit/steady_state \
+    tests/unit/clusters \
     tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
+# Many simulations of the same code: not under sanitizers.
+LONG_UNIT_TESTS = tests/unit/rules tests/unit/steady_state
 
 # bats files; the program under test is $GRIDTIDE.
 # The longest first, so that none is left to run alone.
@@ -134,15 +136,17 @@ tests_gpu_tasks_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT = $(UNIT_TESTS)
+LONG_UNIT_TESTS_BUILT = $(LONG_UNIT_TESTS)
 else
 UNIT_TESTS_BUILT =
+LONG_UNIT_TESTS_BUILT =
 endif
 if HAVE_RECORDER
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT += tests/unit/recorder_calls
 endif
 endif
-check_PROGRAMS += $(UNIT_TESTS_BUILT)
+check_PROGRAMS += $(UNIT_TESTS_BUILT) $(LONG_UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
     sim/cmd/print/table_print.c sim/cmd/print/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
@@ -191,7 +195,7 @@ TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(FUZZ_TESTS)
 if SANITIZERS
 TESTS += $(SANITIZED_CLI_TESTS)
 else
-TESTS += $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
+TESTS += $(LONG_UNIT_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 endif
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \

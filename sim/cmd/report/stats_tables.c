@@ -112,7 +112,7 @@ enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
 #define STREAM_IDLE                         \
     IDLE_COLUMNS,                           \
     {                                       \
-        "idle_unknown_us", GT_COLUMN_NUMBER \
+        "idle_unknown_us", GT_COLUMN_TIME \
     }
 
 static void add_stream_busy(struct gt_table *table, const struct gt_stats *stats,
