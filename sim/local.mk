@@ -4,7 +4,7 @@ sim_libsim_a_SOURCES = \
     sim/build.c sim/build.h sim/range.c sim/range.h sim/task_programs.c sim/task_programs.h sim/simulate.c sim/simulate.h \
     sim/base/affix.c sim/base/affix.h sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
-    sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
+    sim/base/hash.h sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_collective.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \

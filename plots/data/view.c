@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "traces/compare/verdict.h"
 #include "traces/explain/loaded_run.h"
 #include "traces/explain/part.h"
@@ -297,16 +298,7 @@ enum gt_class gt_view_op_class(const struct gt_side *side, gt_op_index op)
 size_t gt_view_stream_place(const struct gt_side *side, gt_stream_index stream)
 {
     const struct gt_stats *stats = side->stats;
-    size_t low = 0, high = stats->stream_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (stats->streams[middle].stream < stream)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = GT_LOWER_BOUND(middle, 0, stats->stream_count, stats->streams[middle].stream < stream);
     return low < stats->stream_count && stats->streams[low].stream == stream ? low : stats->stream_count;
 }
 

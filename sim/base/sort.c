@@ -38,15 +38,6 @@ double gt_median(double *values, uint64_t count)
 
 uint32_t gt_count_until(const uint64_t *sorted, uint32_t count, uint64_t value)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (sorted[middle] <= value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, sorted[middle] <= value);
     return low;
 }

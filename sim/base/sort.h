@@ -24,4 +24,19 @@ double gt_percentile(const double *sorted, uint64_t count, unsigned percent);
 /* Sorts the values; the one at 50 percent: of an even number the lower one of the two in the middle. */
 double gt_median(double *values, uint64_t count);
 
+/* The first index from `low` on, `high` at most, for which `before`, which names it `at`, does not hold: it holds for all before
+ * that one and for none behind. */
+#define GT_LOWER_BOUND(at, low, high, before)                                            \
+    __extension__({                                                                      \
+        __typeof__((low) + (high)) at##_low = (low), at##_high = (high);                 \
+        while (at##_low < at##_high) {                                                   \
+            const __typeof__((low) + (high)) at = at##_low + (at##_high - at##_low) / 2; \
+            if (before)                                                                  \
+                at##_low = at + 1;                                                       \
+            else                                                                         \
+                at##_high = at;                                                          \
+        }                                                                                \
+        at##_low;                                                                        \
+    })
+
 #endif

@@ -96,16 +96,7 @@ static gt_time_ps steps_ps(const struct removing *removing, gt_thread_index thre
                            gt_time_ps to_ps)
 {
     gt_time_ps sum_ps = 0;
-    size_t low = 0, high = removing->pause_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (removing->pauses[middle].start_ps <= from_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = GT_LOWER_BOUND(middle, 0, removing->pause_count, removing->pauses[middle].start_ps <= from_ps);
     for (; low < removing->pause_count && removing->pauses[low].start_ps <= to_ps; low++) {
         const struct pause *pause = &removing->pauses[low];
 
@@ -138,16 +129,7 @@ static void collect_marks(struct removing *removing)
 static size_t marks_before(const struct removing *removing, gt_thread_index thread, gt_time_ps time_ps)
 {
     struct mark key = { thread, time_ps };
-    size_t low = 0, high = removing->mark_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (by_time(&removing->marks[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = GT_LOWER_BOUND(middle, 0, removing->mark_count, by_time(&removing->marks[middle], &key) < 0);
     return low;
 }
 

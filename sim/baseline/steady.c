@@ -153,16 +153,7 @@ static bool is_within(const struct gt_range *range, const struct gt_steady_step 
 /* The step that the range is within; `count`: none. */
 static uint32_t step_of_range(const struct gt_range *range, const struct gt_steady_step *steps, uint32_t count)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (steps[middle].behind <= range->first_call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, steps[middle].behind <= range->first_call);
     return low < count && is_within(range, &steps[low]) ? low : count;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "sim/changes/change.h"
 #include "sim/frameworks/framework.h"
 #include "sim/training/rank_count.h"
@@ -42,16 +43,7 @@ static gt_call_index *calls_behind_gradients(const struct gt_workload *from, con
 /* The pass that has the call; GT_NONE: none. */
 static uint32_t pass_of(const struct gt_pass_copies *passes, uint32_t count, gt_call_index call)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (passes[middle].behind <= call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, passes[middle].behind <= call);
     return low < count && call >= passes[low].first ? low : GT_NONE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/changes/change.h"
 #include "sim/machine/durations.h"
 #include "sim/rewrite/rebuild.h"
@@ -131,16 +132,8 @@ static bool is_on_gpu(const struct delay *d, const struct gt_call *call)
 /* Where in the thread's calls the first from `call` on is. */
 static uint32_t place_of(const struct delay *d, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t low = d->threads.first[thread], high = d->threads.first[thread + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (d->threads.calls[middle] < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, d->threads.first[thread], d->threads.first[thread + 1],
+                                  d->threads.calls[middle] < call);
     return low;
 }
 
@@ -161,16 +154,7 @@ static gt_call_index call_from(const struct delay *d, gt_thread_index thread, gt
 /* The step that has the call; NULL: none. */
 static struct step *step_of(const struct delay *d, gt_call_index call)
 {
-    uint32_t low = 0, high = d->step_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (d->steps[middle].behind <= call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, d->step_count, d->steps[middle].behind <= call);
     return low < d->step_count && call >= d->steps[low].first ? &d->steps[low] : NULL;
 }
 

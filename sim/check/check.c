@@ -60,16 +60,8 @@ static uint32_t *none(uint64_t count)
 /* Is the buffer given out behind call `from` and before call `until`? */
 static bool given_out(const struct checking *c, gt_buffer_index buffer, gt_call_index from, gt_call_index until)
 {
-    uint32_t low = c->first_alloc[buffer], high = c->first_alloc[buffer + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (c->allocs[middle] <= from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, c->first_alloc[buffer], c->first_alloc[buffer + 1], c->allocs[middle] <= from);
     return low < c->first_alloc[buffer + 1] && c->allocs[low] < until;
 }
 

@@ -242,16 +242,7 @@ static uint64_t rank_of(const struct top *top)
 
 static void note_top(struct gt_segments_node *node, const struct top *top)
 {
-    uint32_t low = 0, high = node->top_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (rank_of(&node->tops[middle]) < rank_of(top))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, node->top_count, rank_of(&node->tops[middle]) < rank_of(top));
     if (low < node->top_count && rank_of(&node->tops[low]) == rank_of(top)) {
         if (top->stamp.number > node->tops[low].stamp.number)
             node->tops[low] = *top;

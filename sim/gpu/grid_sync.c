@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "sim/gpu/batches.h"
 #include "sim/machine/durations.h"
 #include "sim/stream/programmatic.h"
@@ -54,14 +55,7 @@ static uint32_t passed_by(const struct barriers *barriers, gt_time_ps cost_ps, g
 
     if (work_ps == cost_ps)
         return barriers->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (gt_block_phase_ps(barriers->kernel, cost_ps, middle) <= work_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, gt_block_phase_ps(barriers->kernel, cost_ps, middle) <= work_ps);
     return low;
 }
 

@@ -2,6 +2,7 @@
  * (sim/workload/host_waits.h). */
 #include "config.h"
 
+#include "sim/base/sort.h"
 #include "sim/replay/replay.h"
 
 #include <stdlib.h>
@@ -35,16 +36,7 @@ uint32_t *gt_replay_sort_by_end(const struct gt_workload *w, uint32_t *count)
 
 uint32_t gt_replay_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count, gt_time_ps time_ps)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (gt_op_measured_end(&w->ops[by_end[middle]]) <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, gt_op_measured_end(&w->ops[by_end[middle]]) <= time_ps);
     return low;
 }
 

@@ -89,16 +89,8 @@ void gt_neighbours_free(struct gt_neighbours *neighbours)
 /* The first place in by_start of what started no earlier. */
 static uint32_t started_before(const struct gt_neighbours *neighbours, gt_time_ps time_ps)
 {
-    uint32_t low = 0, high = neighbours->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (neighbours->workload->ops[neighbours->by_start[middle]].start_ps < time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, neighbours->count,
+                                  neighbours->workload->ops[neighbours->by_start[middle]].start_ps < time_ps);
     return low;
 }
 

@@ -71,16 +71,7 @@ static bool has_before(const struct group *group, uint32_t position)
 /* The last node of a stream that had ended by then in that launch; GT_NONE. */
 static uint32_t ended_by(const struct group *group, uint32_t launch, const struct lane *lane, int64_t time_ps)
 {
-    uint32_t low = lane->from, high = lane->end;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (end_ps(group, launch, middle) <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, lane->from, lane->end, end_ps(group, launch, middle) <= time_ps);
     return low == lane->from ? GT_NONE : low - 1;
 }
 

@@ -1,18 +1,12 @@
 #include "sim/rewrite/graph_identity.h"
 
 #include "sim/base/array.h"
-
-void gt_hash_number(uint64_t *hash, uint64_t number)
-{
-    *hash = (*hash ^ number) * UINT64_C(0x100000001b3);
-}
+#include "sim/base/hash.h"
 
 void gt_hash_node(uint64_t *hash, const struct gt_op *op)
 {
-    gt_hash_number(hash, op->kind);
-    gt_hash_number(hash, op->kernel);
-    gt_hash_number(hash, op->bytes);
-    gt_hash_number(hash, (uint64_t)op->direction << 8 | op->memory);
+    *hash = gt_hash_number(gt_hash_number(gt_hash_number(*hash, op->kind), op->kernel), op->bytes);
+    *hash = gt_hash_number(*hash, (uint64_t)op->direction << 8 | op->memory);
 }
 
 struct gt_graph_replay *gt_graph_replay_of(struct gt_graph_replays *replays, const struct gt_workload *w,
@@ -21,8 +15,8 @@ struct gt_graph_replay *gt_graph_replay_of(struct gt_graph_replays *replays, con
     uint64_t hash = GT_HASH_START;
 
     if (call->executable != GT_NONE) {
-        gt_hash_number(&hash, w->threads[call->thread].process);
-        gt_hash_number(&hash, call->executable);
+        hash = gt_hash_number(hash, w->threads[call->thread].process);
+        hash = gt_hash_number(hash, call->executable);
     }
     for (gt_op_index op = call->first_op; op < call->first_op + call->ops && call->executable == GT_NONE; op++)
         gt_hash_node(&hash, &w->ops[op]);

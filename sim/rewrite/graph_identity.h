@@ -4,9 +4,6 @@
 
 #include "sim/workload/workload.h"
 
-/* FNV-1a, a number at a time, from GT_HASH_START on. */
-#define GT_HASH_START UINT64_C(0xcbf29ce484222325)
-void gt_hash_number(uint64_t *hash, uint64_t number);
 /* What a node does, wherever it stands. */
 void gt_hash_node(uint64_t *hash, const struct gt_op *op);
 

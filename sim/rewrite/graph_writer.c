@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/hash.h"
 #include "sim/base/sort.h"
 #include "sim/rewrite/graph_identity.h"
 #include "sim/rewrite/rebuild.h"
@@ -85,7 +86,7 @@ static void add_node(struct writing *writing, uint32_t capture, gt_op_index old,
     gt_hash_node(hash, &writing->w->ops[old]);
     for (uint32_t i = 0; i < frontier->count; i++) {
         gt_rebuild_edge(&writing->rebuild, op, frontier->ops[i]);
-        gt_hash_number(hash, op - frontier->ops[i]);
+        *hash = gt_hash_number(*hash, op - frontier->ops[i]);
     }
     frontier->count = 0;
     add_to(frontier, op);

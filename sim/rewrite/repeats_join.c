@@ -33,16 +33,7 @@ static double log_choose(double of, double taken)
 /* How many of the sorted gaps are at least so long. */
 static uint32_t count_from(const uint64_t *sorted, uint32_t count, gt_time_ps least_ps)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (sorted[middle] < least_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, sorted[middle] < least_ps);
     return count - low;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/stream/child_launch.h"
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"
@@ -212,16 +213,8 @@ bool gt_child_launches_of(const struct gt_machine *m, gt_op_index op)
 /* The first of the grid's rows of this block or one behind it. */
 static uint32_t first_row(const struct gt_machine *m, const struct gt_child_parent *parent, uint64_t block)
 {
-    uint32_t low = parent->first, high = parent->first + parent->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (gt_child_row(m, middle)->block < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, parent->first, parent->first + parent->count, gt_child_row(m, middle)->block < block);
     return low;
 }
 

@@ -1,5 +1,6 @@
 /* What is known of launches by blocks: built before a run, looked up in it. */
 #include "sim/stream/child_state.h"
+#include "sim/base/sort.h"
 
 #include <stdlib.h>
 
@@ -16,16 +17,7 @@ const struct gt_launch_rule *gt_child_rule(const struct gt_machine *m, uint32_t 
 struct gt_child_parent *gt_child_parent_of(const struct gt_machine *m, gt_op_index op)
 {
     struct gt_child_state *state = m->children;
-    uint32_t low = 0, high = state->parent_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (state->parents[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, state->parent_count, state->parents[middle].op < op);
     return low < state->parent_count && state->parents[low].op == op ? &state->parents[low] : NULL;
 }
 

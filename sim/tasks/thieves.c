@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "sim/workload/block_cost.h"
 
 void gt_thieves_make(struct gt_thieves *thieves, gt_worker_index workers, gt_time_ps look_ps, uint64_t seed)
@@ -22,16 +23,7 @@ void gt_thieves_free(struct gt_thieves *thieves)
 /* The first thief, in the order of phases, whose look sees what is there at this phase or later. */
 static gt_worker_index first_from(const struct gt_thieves *thieves, gt_time_ps phase_ps)
 {
-    gt_worker_index low = 0, high = thieves->count;
-
-    while (low < high) {
-        gt_worker_index middle = low + (high - low) / 2;
-
-        if (thieves->list[middle].phase_ps < phase_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    gt_worker_index low = GT_LOWER_BOUND(middle, 0, thieves->count, thieves->list[middle].phase_ps < phase_ps);
     return low;
 }
 

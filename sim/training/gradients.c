@@ -64,16 +64,7 @@ static void find_optimisers(struct optimisers *found, const struct gt_training *
  * comes at its end: PyTorch's step() may go forward and backward first (a closure). */
 static const struct update *update_between(const struct optimisers *o, gt_call_index from, gt_call_index until)
 {
-    uint32_t low = 0, high = o->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (o->updates[middle].behind <= until)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, o->count, o->updates[middle].behind <= until);
     return low > 0 && o->updates[low - 1].behind > from ? &o->updates[low - 1] : NULL;
 }
 
@@ -159,14 +150,7 @@ static gt_call_index last_call(const struct gt_thread_calls *threads, const stru
 {
     uint32_t low = threads->first[range->thread], high = threads->first[range->thread + 1], first = low;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (threads->calls[middle] < range->end_call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, threads->calls[middle] < range->end_call);
     return low > first ? threads->calls[low - 1] : GT_NONE;
 }
 

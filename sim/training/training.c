@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "sim/rewrite/repeats.h"
 #include "sim/training/gradients.h"
 #include "sim/training/threads.h"
@@ -63,16 +64,7 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
 
 uint32_t gt_training_step_of(const struct gt_training *t, gt_call_index call)
 {
-    uint32_t low = 0, high = t->step_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (t->steps[middle].behind <= call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, t->step_count, t->steps[middle].behind <= call);
     return low < t->step_count && call >= t->steps[low].first ? low : GT_NONE;
 }
 

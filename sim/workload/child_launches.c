@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 
 const char *const gt_launch_into_names[GT_INTOS] = {
     [GT_INTO_NULL] = "null",
@@ -165,16 +166,7 @@ int gt_child_launches_expand(struct gt_workload *w, gt_op_index op, struct gt_er
 
 const struct gt_child_launch *gt_child_launch_of(const struct gt_workload *w, gt_op_index op)
 {
-    uint32_t low = 0, high = w->child_launch_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (w->child_launches[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, w->child_launch_count, w->child_launches[middle].op < op);
     return low < w->child_launch_count && w->child_launches[low].op == op ? &w->child_launches[low] : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/workload/collective.h"
 
 /* How many each rank has launched so far: collectives by group and rank; messages by group, rank and other rank. */
@@ -144,14 +145,7 @@ uint32_t gt_collective_parts_of(const struct gt_collective_parts *parts, uint32_
 {
     uint32_t low = 0, high = parts->count, count = 0;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (parts->parts[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, parts->parts[middle].op < op);
     *first = low;
     while (low + count < parts->count && parts->parts[low + count].op == op)
         count++;

@@ -104,29 +104,14 @@ static void free_times(struct call_times *times)
 /* The first of the places low..high - 1 of a thread whose call does not start before `time_ps`. */
 static uint32_t place_at(const struct call_times *times, uint32_t low, uint32_t high, gt_time_ps time_ps)
 {
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (times->start_ps[middle] < time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, times->start_ps[middle] < time_ps);
     return low;
 }
 
 static uint32_t step_place_at(const struct call_times *times, gt_time_ps time_ps)
 {
-    uint32_t low = 0, high = times->by_start_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (times->workload->calls[times->by_start[middle]].start_ps < time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, times->by_start_count,
+                                  times->workload->calls[times->by_start[middle]].start_ps < time_ps);
     return low;
 }
 
@@ -157,16 +142,8 @@ static void find_calls(const struct call_times *times, struct gt_range *range)
 /* The first place of a thread whose call is not before `call`. */
 static uint32_t place_of(const struct gt_thread_calls *threads, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t low = threads->first[thread], high = threads->first[thread + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (threads->calls[middle] < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, threads->first[thread], threads->first[thread + 1], threads->calls[middle] < call);
     return low;
 }
 

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/workload/child_launches.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_graph.h"
@@ -377,16 +378,7 @@ void gt_workload_add_profile(struct gt_workload *w, const struct gt_profile *pro
 
 const struct gt_profile *gt_workload_profile(const struct gt_workload *w, gt_op_index op)
 {
-    uint32_t low = 0, high = w->profile_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (w->profiles[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, w->profile_count, w->profiles[middle].op < op);
     return low < w->profile_count && w->profiles[low].op == op ? &w->profiles[low] : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/store/query.h"
 #include "traces/store/store.h"
 
@@ -42,16 +43,7 @@ struct kin {
 
 static const struct child *find(const struct kin *kin, int64_t op)
 {
-    uint64_t low = 0, high = kin->count;
-
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-
-        if (kin->children[middle].op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low = GT_LOWER_BOUND(middle, 0, kin->count, kin->children[middle].op < op);
     return low < kin->count && kin->children[low].op == op ? &kin->children[low] : NULL;
 }
 

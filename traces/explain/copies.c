@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/part.h"
 
@@ -66,14 +67,7 @@ static gt_time_ps bare_ps(const struct busy_times *gpu, gt_time_ps from_ps, gt_t
     size_t low = 0, high = gpu->count;
     gt_time_ps bare = to_ps - from_ps;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (gpu->times[middle].to_ps <= from_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, gpu->times[middle].to_ps <= from_ps);
     for (; low < gpu->count && gpu->times[low].from_ps < to_ps; low++) {
         gt_time_ps begin = gpu->times[low].from_ps > from_ps ? gpu->times[low].from_ps : from_ps;
         gt_time_ps end = gpu->times[low].to_ps < to_ps ? gpu->times[low].to_ps : to_ps;

@@ -4,6 +4,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/error.h"
+#include "sim/base/sort.h"
 
 const char gt_host_outside[] = "host code outside operators";
 
@@ -101,30 +102,15 @@ static uint32_t mark_at(const struct gt_loaded_run *t, gt_thread_index thread, g
 {
     uint32_t low = t->first_mark[thread], high = t->first_mark[thread + 1], first = low;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (t->marks[middle].from_ps <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, t->marks[middle].from_ps <= time_ps);
     return low > first ? low - 1 : GT_NONE;
 }
 
 /* The first of the thread's calls that ends behind the time, as a place among thread_calls. */
 static uint32_t call_behind(const struct gt_loaded_run *t, gt_thread_index thread, gt_time_ps time_ps)
 {
-    uint32_t low = t->thread_first[thread], high = t->thread_first[thread + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (t->calls[t->thread_calls[middle]].end_ps <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, t->thread_first[thread], t->thread_first[thread + 1],
+                                  t->calls[t->thread_calls[middle]].end_ps <= time_ps);
     return low;
 }
 

@@ -69,16 +69,8 @@ static gt_op_index *sorted_kernels(const struct gt_loaded_run *t, uint32_t *coun
 /* The first of by_start that may overlap what starts then: none lasts longer than `longest_ps`. */
 static uint32_t first_beside(const struct gt_loaded_run *t, gt_time_ps start_ps, gt_time_ps longest_ps)
 {
-    uint32_t low = 0, high = t->started;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (op_of(t, t->by_start[middle])->start_ps + longest_ps < start_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, 0, t->started, op_of(t, t->by_start[middle])->start_ps + longest_ps < start_ps);
     return low;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "sim/devices/occupancy.h"
 #include "traces/explain/host_time.h"
 
@@ -122,16 +123,8 @@ static void name_op(const struct gt_loaded_run *t, struct gt_hold *hold, const c
 /* The thread's calls from the one that is the last to begin before `time_ps`. */
 static uint32_t call_at(const struct gt_loaded_run *t, gt_thread_index thread, gt_time_ps time_ps)
 {
-    uint32_t low = t->thread_first[thread], high = t->thread_first[thread + 1];
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (t->calls[t->thread_calls[middle]].start_ps <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, t->thread_first[thread], t->thread_first[thread + 1],
+                                  t->calls[t->thread_calls[middle]].start_ps <= time_ps);
     return low > t->thread_first[thread] ? low - 1 : low;
 }
 

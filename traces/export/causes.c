@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/export/internal.h"
 
 /* Arrows by the operation that they begin at. */
@@ -79,14 +80,7 @@ size_t gt_export_causes_from(const struct gt_export *export, uint64_t op, uint64
     const struct gt_export_causes *causes = export->causes;
     size_t low = 0, high = causes->count, count = 0;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (causes->from[middle] < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, causes->from[middle] < op);
     while (low + count < causes->count && causes->from[low + count] == op)
         count++;
     *flows = causes->flows + low;

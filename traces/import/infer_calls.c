@@ -88,16 +88,8 @@ static uint32_t *first_called(const struct gt_import_finish *finish, const uint3
 /* Was the operation asked for before all calls of its process that were recorded?  CUPTI's numbers rise. */
 static bool is_before_recording(const struct gt_import_finish *finish, const struct gt_import_op *op)
 {
-    uint32_t low = 0, high = finish->keyed;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (finish->import->calls[finish->by_key[middle]].process < op->process)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, 0, finish->keyed, finish->import->calls[finish->by_key[middle]].process < op->process);
     return op->correlation != GT_NO_CORRELATION && low < finish->keyed &&
            finish->import->calls[finish->by_key[low]].process == op->process &&
            finish->import->calls[finish->by_key[low]].correlation != GT_NO_CORRELATION &&

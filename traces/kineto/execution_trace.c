@@ -4,19 +4,11 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/hash.h"
 #include "sim/base/sort.h"
 #include "traces/io/decimal.h"
 #include "traces/io/input.h"
 #include "traces/io/json_line.h"
-
-uint64_t kineto_hash(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (size_t at = 0; at < length; at++)
-        hash = (hash ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
-    return hash;
-}
 
 /* Of longer lists PyTorch's observer writes one item more than this (kMaxNumElements), and no further ones. */
 enum { CHUNK_BYTES = 1 << 16, MOST_OF_A_LIST = 4096 };
@@ -287,7 +279,7 @@ static void add_node(struct et *et, const struct gt_json_token *object)
         node.known = true;
         node.in_one_stream = name->length < 6 || memcmp(name->text, "c10d::", 6) != 0;
     }
-    node.name = kineto_hash(name->text, name->length);
+    node.name = gt_hash_bytes(GT_HASH_START, name->text, name->length);
     node.records_stream =
         name->length == sizeof record_stream - 1 && memcmp(name->text, record_stream, name->length) == 0;
     node.known &= add_values(et, inputs, &schema, false);
@@ -353,15 +345,6 @@ void et_free(struct et *et)
 
 const struct et_node *et_find(const struct et *et, uint64_t function)
 {
-    uint32_t low = 0, high = et->node_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (et->nodes[middle].function < function)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, et->node_count, et->nodes[middle].function < function);
     return low < et->node_count && et->nodes[low].function == function ? &et->nodes[low] : NULL;
 }

@@ -26,7 +26,7 @@ struct et_tensor {
 
 struct et_node {
     uint64_t function;     /* number of the record function */
-    uint64_t name;         /* the operator's, hashed (kineto_hash()) */
+    uint64_t name;         /* the operator's, hashed (sim/base/hash.h) */
     uint32_t first, count; /* its tensors */
     bool known;            /* it has a schema, which says what is written, and all its tensors were written down */
     bool in_one_stream;    /* it has a schema, and is no collective's operator, whose kernel is in another stream */
@@ -40,9 +40,6 @@ struct et {
     struct et_tensor *tensors;
     uint32_t tensor_count, tensor_room;
 };
-
-/* FNV-1a: of names, and of what stands for a number. */
-uint64_t kineto_hash(const char *text, size_t length);
 
 /* Read the file.  Returns 0, or -1 with "PATH: ...".  Either way et_free() ends it. */
 int et_read(struct et *et, const char *path, struct gt_error *error);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/hash.h"
 #include "traces/kineto/execution_trace.h"
 #include "traces/kineto/internal.h"
 
@@ -22,7 +23,7 @@ void kineto_take_function(struct kineto *kineto)
         event->number[KINETO_FUNCTION] <= 0 || kineto_span(kineto, &function.start_ns, &function.end_ns, NULL) != 0)
         return;
     function.function = (uint64_t)event->number[KINETO_FUNCTION];
-    function.name = kineto_hash(event->name.length > 0 ? event->name.bytes : "", event->name.length);
+    function.name = gt_hash_bytes(GT_HASH_START, event->name.length > 0 ? event->name.bytes : "", event->name.length);
     function.process = place_number(event, KINETO_PID);
     function.thread = place_number(event, KINETO_TID);
     gt_array_grow(tensors->functions, tensors->function_count, tensors->function_room);

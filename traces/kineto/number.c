@@ -1,4 +1,5 @@
 /* number.c - what a profile has as numbers, and as texts that end in one. */
+#include "sim/base/hash.h"
 #include "traces/kineto/internal.h"
 
 #include "traces/io/decimal.h"
@@ -34,5 +35,5 @@ int64_t kineto_number_of_text(const char *text, size_t length)
         at = 0;
     if (at < length && kineto_number(text + at, length - at, 0, &value))
         return value;
-    return (int64_t)(kineto_hash(text, length) >> 2);
+    return (int64_t)(gt_hash_bytes(GT_HASH_START, text, length) >> 2);
 }

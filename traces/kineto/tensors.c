@@ -36,16 +36,7 @@ const struct et_node *kineto_node(const struct kineto_tensors *tensors, uint32_t
 uint32_t kineto_first_from(const void *list, uint32_t count, size_t bytes, const void *key,
                            int (*compare)(const void *, const void *))
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare((const char *)list + middle * bytes, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, compare((const char *)list + middle * bytes, key) < 0);
     return low;
 }
 

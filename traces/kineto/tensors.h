@@ -9,7 +9,7 @@ struct kineto_function {
     int64_t start_ns, end_ns;
     uint64_t process, thread;
     uint64_t function; /* of the record function */
-    uint64_t name;     /* hashed (kineto_hash()) */
+    uint64_t name;     /* hashed (sim/base/hash.h) */
     uint32_t external; /* External id, which what it launched has too */
     uint32_t parent;   /* the innermost around it; GT_NONE; known once all is read */
 };

@@ -60,14 +60,7 @@ static uint32_t function_at(const struct kineto_tensors *tensors, const struct k
                                          .function = UINT64_MAX };
     uint32_t low = 0, high = tensors->function_count, at;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare_functions(&tensors->functions[middle], &key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, compare_functions(&tensors->functions[middle], &key) <= 0);
     at = low > 0 && same_thread(&tensors->functions[low - 1], &key) ? low - 1 : GT_NONE;
     while (at != GT_NONE && tensors->functions[at].end_ns < memory->time_ns)
         at = tensors->functions[at].parent;

@@ -167,16 +167,7 @@ int gt_nsys_read_records(struct gt_nsys *nsys, struct gt_error *error)
 static const struct gt_nsys_record *last_record(const struct gt_nsys *nsys, const struct gt_nsys_record *key,
                                                 int (*compare)(const void *, const void *))
 {
-    size_t low = 0, high = nsys->record_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare(&nsys->records[middle], key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = GT_LOWER_BOUND(middle, 0, nsys->record_count, compare(&nsys->records[middle], key) <= 0);
     return low == 0 ? NULL : &nsys->records[low - 1];
 }
 

@@ -169,16 +169,8 @@ void gt_nsys_info_free(struct gt_nsys *nsys)
 static size_t first_info(const struct gt_nsys *nsys, uint64_t process, int64_t context, int64_t stream)
 {
     struct gt_nsys_stream_info key = { process, context, stream, INT32_MIN, 0 };
-    size_t low = 0, high = nsys->stream_info_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_infos(&nsys->stream_infos[middle], &key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low =
+        GT_LOWER_BOUND(middle, 0, nsys->stream_info_count, compare_infos(&nsys->stream_infos[middle], &key) < 0);
     return low;
 }
 

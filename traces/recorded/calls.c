@@ -81,14 +81,7 @@ const struct gt_record_call *gt_recorded_find_call(const struct gt_recorded_proc
 {
     uint32_t low = 0, high = GT_RECORD_COUNT(process, GT_RECORDED_CALL);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (process->by_correlation[middle]->correlation < correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, process->by_correlation[middle]->correlation < correlation);
     return low < GT_RECORD_COUNT(process, GT_RECORDED_CALL) &&
                    process->by_correlation[low]->correlation == correlation
                ? process->by_correlation[low]

@@ -38,14 +38,8 @@ uint64_t gt_recorded_held_ns(const struct gt_recorded_process *process, const st
     uint32_t low = 0, high = GT_RECORD_COUNT(process, GT_RECORDED_OVERHEAD), count = high;
     uint64_t sum_ns = 0;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (((const struct gt_record_overhead *)items[middle])->correlation < call->correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high,
+                         ((const struct gt_record_overhead *)items[middle])->correlation < call->correlation);
     for (; low < count; low++) {
         const struct gt_record_overhead *held = items[low];
 

@@ -100,16 +100,9 @@ uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_re
 /* How many nodes are of graphs before this one, or (`with`) up to it. */
 static uint32_t nodes_before(const struct gt_recorded_process *process, uint32_t graph, bool with)
 {
-    uint32_t low = 0, high = process->by_graph_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (process->by_graph[middle]->graph < graph || (with && process->by_graph[middle]->graph == graph))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, process->by_graph_count,
+                                  process->by_graph[middle]->graph < graph ||
+                                      (with && process->by_graph[middle]->graph == graph));
     return low;
 }
 
@@ -146,14 +139,7 @@ static uint64_t counterpart(struct gt_recorded_process *process, const struct gt
 
     if (!are_alike(process, node->graph, to))
         return 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (process->by_graph[first + middle]->node < node->node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high, process->by_graph[first + middle]->node < node->node);
     return process->by_graph[nodes_of(process, to, &count) + low]->node;
 }
 

@@ -110,16 +110,8 @@ uint64_t gt_recorded_original(const struct gt_recorded_process *process, uint64_
 uint32_t gt_recorded_first_graph(const struct gt_recorded_process *process, uint64_t executable)
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_GRAPH];
-    uint32_t low = 0, high = list->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (((const struct gt_record_graph *)list->items[middle])->executable < executable)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, list->count,
+                                  ((const struct gt_record_graph *)list->items[middle])->executable < executable);
     return low;
 }
 
@@ -165,16 +157,7 @@ static int compare_places(const void *left, const void *right)
 /* The first of the node's operations; walk->count: it has none. */
 static uint32_t find_place(const struct walk *walk, uint64_t node)
 {
-    uint32_t low = 0, high = walk->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (walk->places[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, walk->count, walk->places[middle].node < node);
     return low < walk->count && walk->places[low].node == node ? low : walk->count;
 }
 
@@ -221,16 +204,8 @@ static void come_after_node(struct walk *walk, uint64_t node)
 static uint32_t first_edge_to(const struct gt_recorded_process *process, uint64_t node)
 {
     const struct gt_recorded_list *edges = &process->lists[GT_RECORDED_EDGE];
-    uint32_t low = 0, high = edges->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (((const struct gt_record_edge *)edges->items[middle])->to < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        GT_LOWER_BOUND(middle, 0, edges->count, ((const struct gt_record_edge *)edges->items[middle])->to < node);
     return low < edges->count && ((const struct gt_record_edge *)edges->items[low])->to == node ? low : edges->count;
 }
 

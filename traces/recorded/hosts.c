@@ -63,16 +63,7 @@ static const struct gt_record_op **sorted_ops(const struct gt_recorded_process *
 
 static void set_times(struct item *item, const struct gt_record_op *const *ops, uint32_t count)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (ops[middle]->correlation < item->call->correlation)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, count, ops[middle]->correlation < item->call->correlation);
     for (; low < count && ops[low]->correlation == item->call->correlation; low++) {
         item->start_ns = ops[low]->start_ns < item->start_ns ? ops[low]->start_ns : item->start_ns;
         item->end_ns = ops[low]->end_ns > item->end_ns ? ops[low]->end_ns : item->end_ns;

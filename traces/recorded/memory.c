@@ -107,16 +107,7 @@ const struct gt_recorded_memory *gt_recorded_memory_at(const struct gt_recorded_
                                                        uint64_t time_ns)
 {
     enum { LOOK_BACK = 64 };
-    uint32_t low = 0, high = process->memory_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (process->memory[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = GT_LOWER_BOUND(middle, 0, process->memory_count, process->memory[middle].address <= address);
     for (uint32_t looked = 0; low > 0 && looked < LOOK_BACK; looked++) {
         const struct gt_recorded_memory *memory = &process->memory[--low];
 

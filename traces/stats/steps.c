@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/stats/internal.h"
 
 /* A step while its operations and calls pass. */
@@ -46,14 +47,8 @@ static struct step *step_of(const struct steps *steps, uint64_t number, bool cal
     size_t low = 0, high = steps->count;
     struct step *step;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if ((call ? steps->steps[middle].first_call : steps->steps[middle].first_op) <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = GT_LOWER_BOUND(middle, low, high,
+                         (call ? steps->steps[middle].first_call : steps->steps[middle].first_op) <= number);
     if (low == 0)
         return NULL;
     step = &steps->steps[low - 1];

@@ -3,6 +3,7 @@
  * Those of the per-thread default stream (_ptsz, _ptds) have the same arguments.  Functions that only take time and
  * mean nothing to others (cudaGetDevice, cudaGetLastError) are left alone: their time is the thread's own.
  */
+#include "sim/base/hash.h"
 #include "validate/record/internal.h"
 
 #include "sim/workload/workload.h"
@@ -47,12 +48,7 @@ struct copies_12 {
 /* What tells one event's handle between processes from another's; 0: there is none. */
 static uint64_t mark_of(const struct gt_record_call *call, const void *handle)
 {
-    const unsigned char *bytes = handle;
-    uint64_t mark = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; call->result == 0 && bytes != NULL && i < CU_IPC_HANDLE_SIZE; i++)
-        mark = (mark ^ bytes[i]) * UINT64_C(1099511628211);
-    return call->result == 0 && bytes != NULL ? mark : 0;
+    return call->result == 0 && handle != NULL ? gt_hash_bytes(GT_HASH_START, handle, CU_IPC_HANDLE_SIZE) : 0;
 }
 
 /* All functions that change an executable graph name it first, but for those that name a node of it. */

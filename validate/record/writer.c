@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/base/hash.h"
 #include "validate/record/chunks.h"
 
 #define CHUNK GT_RECORDED_CHUNK_BYTES
@@ -233,14 +234,12 @@ static void write_name(const struct name *name, size_t length)
 uint32_t gt_writer_name(const char *text)
 {
     size_t length = text == NULL ? 0 : strnlen(text, GT_RECORDED_TEXT_BYTES);
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = gt_hash_bytes(GT_HASH_START, text, length);
     struct name *name;
     uint32_t id = 0;
 
     if (length == 0 || file < 0)
         return 0;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
     pthread_mutex_lock(&names_lock);
     for (name = names[hash % BUCKETS]; name != NULL; name = name->next)
         if (name->hash == hash && strncmp(name->text, text, length) == 0 && name->text[length] == '\0')

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "sim/base/hash.h"
 #include "sim/cmd/run/sweep_parts.h"
 #include "traces/io/overwrite.h"
 
@@ -20,10 +21,10 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* FNV-1a of 64 bits, and the size: not against somebody who means to deceive, but against forgetting. */
+/* The hash of a file, and its size: to notice that it is another one. */
 static char *digest(const char *path, struct gt_error *error)
 {
-    unsigned long long hash = 0xcbf29ce484222325, size = 0;
+    unsigned long long hash = GT_HASH_START, size = 0;
     FILE *file = fopen(path, "re");
     unsigned char bytes[1 << 14];
     struct stat status;
@@ -38,8 +39,7 @@ static char *digest(const char *path, struct gt_error *error)
         return NULL;
     }
     while ((got = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        for (size_t i = 0; i < got; i++)
-            hash = (hash ^ bytes[i]) * 0x100000001b3;
+        hash = gt_hash_bytes(hash, bytes, got);
         size += got;
     }
     if (ferror(file)) {

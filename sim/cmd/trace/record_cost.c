@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/base/hash.h"
 #include "sim/cmd/trace/record_parts.h"
 #include "traces/io/temporary.h"
 #include "traces/recorded/records.h"
@@ -51,18 +52,9 @@ static bool measure(const char *program, const char *library, const char *how, c
     return ran && status == 0;
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-    const unsigned char *byte = bytes;
-
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static uint64_t mix_text(uint64_t hash, const char *text)
 {
-    return text == NULL ? mix(hash, "", 1) : mix(hash, text, strlen(text) + 1);
+    return text == NULL ? gt_hash_bytes(hash, "", 1) : gt_hash_bytes(hash, text, strlen(text) + 1);
 }
 
 static uint64_t mix_file(uint64_t hash, const char *path)
@@ -72,7 +64,7 @@ static uint64_t mix_file(uint64_t hash, const char *path)
     size_t count;
 
     while (file != NULL && (count = fread(part, 1, sizeof part, file)) > 0)
-        hash = mix(hash, part, count);
+        hash = gt_hash_bytes(hash, part, count);
     if (file != NULL)
         fclose(file);
     return hash;
@@ -85,8 +77,8 @@ static uint64_t mix_stamp(uint64_t hash, const char *path)
 
     if (stat(path, &info) != 0)
         return hash;
-    hash = mix(hash, &info.st_size, sizeof info.st_size);
-    return mix(hash, &info.st_mtim, sizeof info.st_mtim);
+    hash = gt_hash_bytes(hash, &info.st_size, sizeof info.st_size);
+    return gt_hash_bytes(hash, &info.st_mtim, sizeof info.st_mtim);
 }
 
 /* Their models, and which there are. */
@@ -111,7 +103,7 @@ static char *cache_file(const char *program, const char *library)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     char host[256] = "";
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = GT_HASH_START;
 
     gethostname(host, sizeof host - 1);
     hash = mix_gpus(mix_file(mix_text(hash, host), DRIVER));
