@@ -26,17 +26,17 @@ static int by_makespan(const void *left, const void *right)
     return (a->run > b->run) - (a->run < b->run);
 }
 
-/* The whole measured runs of the trace that the simulated run played, shortest makespan first. */
+/* The whole measured runs of the trace that the simulated run played, shortest makespan first; of one alone it is not worked out. */
 static int list_measured(struct gt_store *store, int64_t simulated_run, struct list *list, struct gt_error *error)
 {
     static const char sql[] =
-        "SELECT m.run_id, (SELECT coalesce((max(p.end_ps) - min(p.start_ps)) / 1e6, 0) FROM run_op p"
-        "   JOIN op o ON o.trace_id = m.trace_id AND o.op_no = p.op_no AND o.kind <> 'host_function'"
-        "   WHERE p.run_id = m.run_id)"
-        " FROM run s JOIN trace t ON t.trace_id = s.trace_id"
-        " JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured' AND "
-        "m.whole = 1"
-        " WHERE s.run_id = ?";
+        "WITH played AS (SELECT m.run_id, m.trace_id FROM run s JOIN trace t ON t.trace_id = s.trace_id"
+        "   JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured'"
+        "     AND m.whole = 1 WHERE s.run_id = ?)"
+        " SELECT m.run_id, CASE WHEN (SELECT count(*) FROM played) > 1 THEN"
+        "   (SELECT coalesce((max(p.end_ps) - min(p.start_ps)) / 1e6, 0) FROM run_op p"
+        "     JOIN op o ON o.trace_id = m.trace_id AND o.op_no = p.op_no AND o.kind <> 'host_function'"
+        "     WHERE p.run_id = m.run_id) ELSE 0 END FROM played m";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
     int row;
 

@@ -23,6 +23,8 @@ struct gt_run_writer {
     struct gt_store *store;
     const struct gt_workload *workload;
     struct gt_probe probe;
+    gt_store_progress *progress; /* who watched the store at the beginning */
+    void *progress_user;
     int64_t trace_id, device_id;
     const char *kind;
     char *options;
@@ -140,8 +142,8 @@ static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_er
     struct gt_run_writer *writer = user;
 
     (void)error;
-    if (writer->store->progress != NULL)
-        writer->store->progress(writer->store->progress_user, done, total);
+    if (writer->progress != NULL)
+        writer->progress(writer->progress_user, done, total);
     return 0;
 }
 
@@ -157,6 +159,8 @@ struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_
     *writer = (struct gt_run_writer){
         .store = store,
         .workload = workload,
+        .progress = store->progress,
+        .progress_user = store->progress_user,
         .trace_id = trace_id,
         .device_id = device_id,
         .kind = kind,
@@ -201,6 +205,12 @@ void gt_run_writer_ranges_as(struct gt_run_writer *writer, const struct gt_workl
 void gt_run_writer_await(struct gt_run_writer *writer)
 {
     writer->awaits = true;
+}
+
+void gt_run_writer_belongs(struct gt_run_writer *writer, int64_t trace_id, int64_t device_id)
+{
+    writer->trace_id = trace_id;
+    writer->device_id = device_id;
 }
 
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer)

@@ -95,6 +95,8 @@ void gt_run_writer_ranges_as(struct gt_run_writer *writer, const struct gt_workl
 /* The run counts as whole only with the next run of its trace that is written, in the same transaction: a simulated
  * run without the measured one that it was made for is nothing. */
 void gt_run_writer_await(struct gt_run_writer *writer);
+/* Another trace and device than gt_run_writer_begin() was given, where they get their numbers only while the run is recorded. */
+void gt_run_writer_belongs(struct gt_run_writer *writer, int64_t trace_id, int64_t device_id);
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer);
 int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error);
 /* What a simulation was in the end, as counters: "operations", "blocks", "events", "end_ps", and "rule.NAME", how

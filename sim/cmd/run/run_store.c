@@ -1,5 +1,6 @@
 /* run_store.c - a trace, its measured run and what was simulated, into a store. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "sim/cmd/input/run_input.h"
@@ -130,47 +131,135 @@ static int find_range(struct gt_run_work *work, struct gt_run_variant *variant, 
     return gt_range_of(work->workload, &variant->device, &variant->simulated, summary, &variant->range, work->error);
 }
 
-static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, const char *progress)
+/* A variant on its way into the store. */
+struct playing {
+    struct gt_run_variant *variant;
+    struct gt_run_writer *writer;
+    struct gt_summary summary;
+    const char *progress;
+};
+
+/* Nothing of it is in the store yet. */
+static void begin(struct gt_run_work *work, struct playing *playing, struct gt_run_variant *variant)
 {
     const struct gt_workload *workload = variant->played != NULL ? variant->played : work->workload;
-    bool quiet = work->arguments->model.quiet;
-    struct gt_summary summary;
-    struct gt_run_writer *writer;
 
+    *playing = (struct playing){
+        .variant = variant,
+        .progress = work->changed && variant == &work->without ? "simulating without the change" : "simulating",
+    };
     variant->simulated.learned = variant->played != NULL ? &work->learned : NULL;
     variant->simulated.recorded_on = &variant->recorded;
+    playing->writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated",
+                                          variant->options, 0, workload, &variant->device, work->error);
+    gt_run_writer_ranges_as(playing->writer, work->workload);
+}
+
+static int play(struct gt_run_work *work, struct playing *playing)
+{
+    struct gt_run_variant *variant = playing->variant;
+    const struct gt_workload *workload = variant->played != NULL ? variant->played : work->workload;
+    int result;
+
+    if (model_kernels(work, variant, variant == &work->without || work->arguments->model.quiet) != 0)
+        return -1;
     variant->simulated.modelled = variant->played != NULL ? NULL : variant->modelled; /* played: it is stated */
-    writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
-                                 workload, &variant->device, work->error);
-    gt_run_writer_ranges_as(writer, work->workload);
-    gt_progress_begin(&work->progress, progress, quiet);
-    if (gt_simulate(workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
-                    work->error) != 0 ||
-        find_range(work, variant, &summary) != 0 || store_counters(work, variant, writer, &summary) != 0) {
-        gt_progress_end(&work->progress);
-        gt_run_writer_free(writer);
-        return -1;
-    }
+    gt_progress_begin(&work->progress, playing->progress, work->arguments->model.quiet);
+    result = gt_simulate(workload, &variant->device, &variant->simulated, gt_run_writer_probe(playing->writer),
+                         &playing->summary, work->error);
+    if (result == 0)
+        result = find_range(work, variant, &playing->summary);
     gt_progress_end(&work->progress);
-    if (warn(work, &summary) != 0) {
-        gt_run_writer_free(writer);
+    return result;
+}
+
+static int keep(struct gt_run_work *work, struct playing *playing)
+{
+    struct gt_run_variant *variant = playing->variant;
+
+    if (store_counters(work, variant, playing->writer, &playing->summary) != 0 || warn(work, &playing->summary) != 0)
         return -1;
-    }
-    gt_progress_begin(&work->progress, "storing", quiet);
-    variant->run_id = gt_run_writer_end(writer, work->error);
+    gt_run_writer_belongs(playing->writer, variant->trace_id, variant->device_id);
+    gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
+    variant->run_id = gt_run_writer_end(playing->writer, work->error);
+    playing->writer = NULL;
     gt_progress_end(&work->progress);
     return variant->run_id < 0 ? -1 : 0;
+}
+
+/* What is known before anything is simulated goes into the store by a thread of its own, on a copy of the work: it fills in numbers of
+ * the store alone. */
+struct recording {
+    struct gt_run_work work;
+    struct gt_error error;
+    pthread_t thread;
+    bool started;
+    int result;
+};
+
+static void *store_recording(void *argument)
+{
+    struct recording *recording = argument;
+
+    recording->work.error = &recording->error;
+    recording->result = define(&recording->work);
+    if (recording->result == 0)
+        recording->result = store_measured(&recording->work);
+    return NULL;
+}
+
+/* Programs of kernels are modelled with the workload: then it is stored first. */
+static void begin_recording(struct gt_run_work *work, struct recording *recording)
+{
+    recording->work = *work;
+    gt_store_watch(work->store, NULL, NULL);
+    recording->started =
+        !gt_has_programs(work->workload) && pthread_create(&recording->thread, NULL, store_recording, recording) == 0;
+    if (!recording->started)
+        store_recording(recording);
+}
+
+static int end_recording(struct gt_run_work *work, struct recording *recording)
+{
+    if (recording->started && pthread_join(recording->thread, NULL) != 0)
+        gt_bug("the thread that stores the recording cannot be joined");
+    gt_store_watch(work->store, gt_progress_update, &work->progress);
+    work->trace_id = recording->work.trace_id;
+    work->measured_run = recording->work.measured_run;
+    work->asked.trace_id = recording->work.asked.trace_id;
+    work->asked.device_id = recording->work.asked.device_id;
+    work->without.trace_id = recording->work.without.trace_id;
+    work->without.device_id = recording->work.without.device_id;
+    if (recording->result != 0)
+        *work->error = recording->error;
+    return recording->result;
 }
 
 /* The run without the change comes first: the newest one is the one that was asked for. */
 static int simulate_all(struct gt_run_work *work)
 {
-    if (work->changed && (model_kernels(work, &work->without, true) != 0 ||
-                          simulate(work, &work->without, "simulating without the change") != 0))
+    struct recording *recording = gt_calloc(1, sizeof *recording);
+    struct playing playing;
+    int result, stored;
+
+    begin(work, &playing, work->changed ? &work->without : &work->asked);
+    begin_recording(work, recording);
+    result = play(work, &playing);
+    stored = end_recording(work, recording);
+    free(recording);
+    if (stored == 0 && result == 0)
+        result = keep(work, &playing);
+    gt_run_writer_free(playing.writer);
+    if (stored != 0 || !work->changed)
+        return stored != 0 ? stored : result;
+    if (result != 0)
         return gt_error_prefix(work->error, "without the change: ");
-    if (model_kernels(work, &work->asked, work->arguments->model.quiet) != 0)
-        return -1;
-    return simulate(work, &work->asked, "simulating");
+    begin(work, &playing, &work->asked);
+    result = play(work, &playing);
+    if (result == 0)
+        result = keep(work, &playing);
+    gt_run_writer_free(playing.writer);
+    return result;
 }
 
 static int compare_variant(struct gt_run_work *work, struct gt_run_variant *variant)
@@ -204,13 +293,7 @@ int gt_run_fill_store(struct gt_run_work *work)
     if (work->store == NULL)
         return -1;
     gt_store_watch(work->store, gt_progress_update, &work->progress);
-    gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
-    result = define(work);
-    if (result == 0)
-        result = store_measured(work);
-    gt_progress_end(&work->progress);
-    if (result == 0)
-        result = simulate_all(work);
+    result = simulate_all(work);
     if (result == 0)
         result = compare(work);
     if (result == 0)
