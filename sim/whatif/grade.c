@@ -148,7 +148,8 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
 
     if (steady->single)
         gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM, "One iteration was recorded%s; the program is taken to repeat it",
+            scenario, steady->cold && steps->by == GT_STEPS_ONE ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+            "One iteration was recorded%s; the program is taken to repeat it",
             steady->cold ? ", with start-up (allocation, loading), which is replaced by an estimate" : "");
     else if (steps->by == GT_STEPS_ONE)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "The trace is taken as one step");
@@ -160,7 +161,7 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "There are %u steps, %s", steps->count, by[steps->by]);
     if (steps->by == GT_STEPS_REPEATED && !steps->waited)
         gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
+            scenario, GT_TRUST_LOW,
             "The host waits for the GPU in none of the steps: they may be layers of one; mark steps with "
             "prof.step() or record_function() to be sure");
 }
