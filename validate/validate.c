@@ -54,9 +54,8 @@ static void warn_of_others(struct gt_workload *workload, const struct gt_other_g
 static struct gt_run_writer *begin(const struct work *work, const char *kind, const char *options,
                                    uint32_t repetition)
 {
-    struct gt_run_writer *writer =
-        gt_run_writer_begin(work->validation->store, work->trace_id, work->device_id, kind, options, repetition,
-                            work->workload, work->device, work->error);
+    struct gt_run_writer *writer = gt_run_writer_begin(work->validation->store, work->trace_id, work->device_id, kind,
+                                                       options, repetition, work->workload);
 
     gt_run_writer_keep_placement(writer, work->validation->blocks);
     return writer;

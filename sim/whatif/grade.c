@@ -147,10 +147,10 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
     };
 
     if (steady->single)
-        gt_scenario_assume(
-            scenario, steady->cold && steps->by == GT_STEPS_ONE ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-            "One iteration was recorded%s; the program is taken to repeat it",
-            steady->cold ? ", with start-up (allocation, loading), which is replaced by an estimate" : "");
+        gt_scenario_assume(scenario, steady->cold && steps->by == GT_STEPS_ONE ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+                           "One iteration was recorded%s; the program is taken to repeat it",
+                           steady->cold ? ", with start-up (allocation, loading), which is replaced by an estimate"
+                                        : "");
     else if (steps->by == GT_STEPS_ONE)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "The trace is taken as one step");
     else if (steady->irregular > 0)

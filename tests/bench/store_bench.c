@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     trace = gt_store_put_trace(store, workload, "bench", &error);
     require(trace, &error);
     defined = now();
-    writer = gt_run_writer_begin(store, trace, 1, "simulated", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace, 1, "simulated", "", 0, workload);
     send(gt_run_writer_probe(writer), operations, &error);
     run = gt_run_writer_end(writer, &error);
     require(run, &error);

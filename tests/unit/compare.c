@@ -122,13 +122,13 @@ static void compare(const struct row *rows, uint32_t count, struct gt_comparison
     assert_non_null(store);
     assert_int_equal(gt_store_put_device(store, &device, &error), 1);
     assert_int_equal(gt_store_put_trace(store, workload, "t", &error), 1);
-    writer = gt_run_writer_begin(store, 1, 1, "measured", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, 1, 1, "measured", "", 0, workload);
     measured = 0;
     if (gt_measured_play(workload, gt_run_writer_probe(writer), &error) > 0)
         measured = gt_run_writer_end(writer, &error);
     else
         gt_run_writer_free(writer);
-    writer = gt_run_writer_begin(store, 1, 1, "simulated", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, 1, 1, "simulated", "", 0, workload);
     send(gt_run_writer_probe(writer), rows, count);
     simulated = gt_run_writer_end(writer, &error);
     assert_true(simulated > 0);

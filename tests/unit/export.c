@@ -137,10 +137,10 @@ static struct gt_store *make_store(void)
     gt_device_init(&device);
     device_id = gt_store_put_device(store, &device, &error);
     trace_id = gt_store_put_trace(store, workload, "toy", &error);
-    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload);
     assert_int_equal(gt_measured_play(workload, gt_run_writer_probe(writer), &error), 3);
     assert_true(gt_run_writer_end(writer, &error) > 0);
-    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload);
     send_run(gt_run_writer_probe(writer));
     assert_true(gt_run_writer_end(writer, &error) > 0);
     gt_workload_free(workload);

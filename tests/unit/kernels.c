@@ -161,11 +161,11 @@ static struct gt_store *store_runs(const struct gt_workload *workload, int64_t *
     device_id = gt_store_put_device(store, &device, &error);
     trace_id = gt_store_put_trace(store, workload, "t", &error);
     assert_true(device_id > 0 && trace_id > 0);
-    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload);
     gt_run_writer_keep_kernels(writer, NULL);
     *measured = gt_run_writer_end(writer, &error);
     fill_modelled(&modelled, launches, launch_of, stalls, workload);
-    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "", 0, workload);
     gt_run_writer_keep_kernels(writer, &modelled);
     gt_run_writer_counter(writer, "model_us", 2, &error);
     *simulated = gt_run_writer_end(writer, &error);

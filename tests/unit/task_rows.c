@@ -81,7 +81,7 @@ static struct gt_store *fill(const struct gt_workload *workload)
     gt_device_init(&device);
     device_id = gt_store_put_device(store, &device, &error);
     trace_id = gt_store_put_trace(store, workload, "tasks", &error);
-    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "", 0, workload, &device, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "", 0, workload);
     send(gt_run_writer_probe(writer));
     assert_int_equal(gt_run_writer_end(writer, &error), 1);
     return store;

@@ -371,3 +371,24 @@ int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_i
     sqlite3_finalize(update);
     return result;
 }
+
+int64_t gt_store_put_run(struct gt_store *store, int64_t trace_id, int64_t device_id, const char *kind,
+                         const char *options, uint32_t repetition, bool whole, struct gt_error *error)
+{
+    static const char sql[] = "INSERT INTO run (trace_id, device_id, kind, options, repetition, whole)"
+                              " VALUES (?, ?, ?, ?, ?, ?)";
+    sqlite3_stmt *insert = gt_store_prepare(store, sql, error);
+    int result;
+
+    if (insert == NULL)
+        return -1;
+    sqlite3_bind_int64(insert, 1, trace_id);
+    sqlite3_bind_int64(insert, 2, device_id);
+    sqlite3_bind_text(insert, 3, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 4, options, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 5, repetition);
+    sqlite3_bind_int(insert, 6, whole);
+    result = gt_store_step(store, insert, error);
+    sqlite3_finalize(insert);
+    return result == 0 ? sqlite3_last_insert_rowid(store->base.sqlite) : -1;
+}

@@ -70,4 +70,8 @@ void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);
 /* Bind text that outlives the step; NULL and "" give NULL. */
 void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text);
 
+/* definitions.c: the row of a run; one that is not whole waits for the next run of its trace.  Returns its id, or -1. */
+int64_t gt_store_put_run(struct gt_store *store, int64_t trace_id, int64_t device_id, const char *kind,
+                         const char *options, uint32_t repetition, bool whole, struct gt_error *error);
+
 #endif

@@ -4,10 +4,13 @@
  * until the end and then appended table by table.  That is faster than inserting at random places,
  * and the store is locked for no longer than the writing takes.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
 #include "traces/store/row_source.h"
@@ -23,8 +26,8 @@ struct gt_run_writer {
     struct gt_store *store;
     const struct gt_workload *workload;
     struct gt_probe probe;
-    gt_store_progress *progress; /* who watched the store at the beginning */
-    void *progress_user;
+    gt_store_progress *progress; /* who watched the store at the beginning, */
+    void *progress_user;         /* and for whom */
     int64_t trace_id, device_id;
     const char *kind;
     char *options;
@@ -72,25 +75,36 @@ static int take_op(void *user, const struct gt_op_record *record, struct gt_erro
     return 0;
 }
 
-static int take_blocks(void *user, const struct gt_block_record *record, struct gt_error *error)
+static void keep_block(struct gt_run_writer *writer, struct gt_block_record record)
 {
-    struct gt_run_writer *writer = user;
-
-    (void)error;
     if (writer->placement != NULL)
-        gt_placement_add(writer->placement, record, 1);
-    if (writer->drop_blocks) {
-        writer->blocks_dropped += record->blocks;
-        return 0;
-    }
-    gt_bins_add(writer->bins, record);
-    if (writer->block_rows == BLOCK_ROWS_MAX) {
-        writer->blocks_dropped += record->blocks;
-        return 0;
+        gt_placement_add(writer->placement, &record, 1);
+    if (!writer->drop_blocks)
+        gt_bins_add(writer->bins, &record);
+    if (writer->drop_blocks || writer->block_rows == BLOCK_ROWS_MAX) {
+        writer->blocks_dropped += record.blocks;
+        return;
     }
     gt_array_grow(writer->blocks, writer->block_rows, writer->block_room);
-    writer->blocks[writer->block_rows++] = *record;
+    writer->blocks[writer->block_rows++] = record;
+}
+
+static int take_blocks(void *user, const struct gt_block_record *record, struct gt_error *error)
+{
+    (void)error;
+    keep_block(user, *record);
     return 0;
+}
+
+/* A block of the repetition behind `done` ones. */
+static struct gt_block_record repeated(const struct gt_repeat_record *record, uint32_t block, uint64_t done)
+{
+    struct gt_block_record row = record->blocks[block];
+
+    row.start_ps += (done + 1) * record->period_ps;
+    row.end_ps += (done + 1) * record->period_ps;
+    row.first_block += (done + 1) * record->period_blocks;
+    return row;
 }
 
 /* Row by row while rows are kept, which is as long as it takes; the rest all at once. */
@@ -99,21 +113,14 @@ static int take_repeat(void *user, const struct gt_repeat_record *record, struct
     struct gt_run_writer *writer = user;
     uint64_t done = 0;
 
+    (void)error;
     for (; done < record->times && !writer->drop_blocks && writer->block_rows < BLOCK_ROWS_MAX; done++)
-        for (uint32_t i = 0; i < record->block_records; i++) {
-            struct gt_block_record row = record->blocks[i];
-
-            row.start_ps += (done + 1) * record->period_ps;
-            row.end_ps += (done + 1) * record->period_ps;
-            row.first_block += (done + 1) * record->period_blocks;
-            take_blocks(writer, &row, error);
-        }
+        for (uint32_t i = 0; i < record->block_records; i++)
+            keep_block(writer, repeated(record, i, done));
     for (uint32_t i = 0; i < record->block_records && done < record->times; i++) {
-        struct gt_block_record row = record->blocks[i];
+        struct gt_block_record row = repeated(record, i, done);
         uint64_t times = record->times - done;
 
-        row.start_ps += (done + 1) * record->period_ps;
-        row.end_ps += (done + 1) * record->period_ps;
         writer->blocks_dropped += times * row.blocks;
         if (!writer->drop_blocks)
             gt_bins_add_repeated(writer->bins, &row, times, record->period_ps);
@@ -149,13 +156,10 @@ static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_er
 
 struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                                           const char *kind, const char *options, uint32_t repetition,
-                                          const struct gt_workload *workload, const struct gt_device *device,
-                                          struct gt_error *error)
+                                          const struct gt_workload *workload)
 {
     struct gt_run_writer *writer = gt_calloc(1, sizeof *writer);
 
-    (void)device;
-    (void)error;
     *writer = (struct gt_run_writer){
         .store = store,
         .workload = workload,
@@ -332,11 +336,10 @@ static int compare_blocks(const void *left, const void *right)
 {
     const struct gt_block_record *a = left, *b = right;
 
-    if (a->op != b->op)
-        return a->op < b->op ? -1 : 1;
-    if (a->first_block != b->first_block)
-        return a->first_block < b->first_block ? -1 : 1;
-    return (a->sm > b->sm) - (a->sm < b->sm);
+    GT_ORDER(a->op, b->op);
+    GT_ORDER(a->first_block, b->first_block);
+    GT_ORDER(a->sm, b->sm);
+    return 0;
 }
 
 static void block_value(sqlite3_context *result, const void *user, uint64_t row, int column)
@@ -424,39 +427,14 @@ static const struct table {
     { "INSERT OR REPLACE INTO counter VALUES (?, ?, ?)", write_counters },
 };
 
-static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
-{
-    static const char sql[] = "INSERT INTO run (trace_id, device_id, kind, options, repetition, whole)"
-                              " VALUES (?, ?, ?, ?, ?, ?)";
-    sqlite3_stmt *insert = gt_store_prepare(writer->store, sql, error);
-    int result;
-
-    if (insert == NULL)
-        return -1;
-    sqlite3_bind_int64(insert, 1, writer->trace_id);
-    sqlite3_bind_int64(insert, 2, writer->device_id);
-    sqlite3_bind_text(insert, 3, writer->kind, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 4, writer->options, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 5, writer->repetition);
-    sqlite3_bind_int(insert, 6, !writer->awaits);
-    result = gt_store_step(writer->store, insert, error);
-    sqlite3_finalize(insert);
-    return result == 0 ? sqlite3_last_insert_rowid(writer->store->base.sqlite) : -1;
-}
-
 /* Runs of this trace that waited for this one. */
 static int complete_awaiting(struct gt_run_writer *writer, struct gt_error *error)
 {
-    sqlite3_stmt *update =
-        gt_store_prepare(writer->store, "UPDATE run SET whole = 1 WHERE trace_id = ? AND whole = 0", error);
-    int result;
+    char sql[96];
 
-    if (update == NULL)
-        return -1;
-    sqlite3_bind_int64(update, 1, writer->trace_id);
-    result = gt_store_step(writer->store, update, error);
-    sqlite3_finalize(update);
-    return result;
+    snprintf(sql, sizeof sql, "UPDATE run SET whole = 1 WHERE trace_id = %" PRId64 " AND whole = 0",
+             writer->trace_id);
+    return gt_database_run(&writer->store->base, sql, error);
 }
 
 static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
@@ -467,7 +445,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
                                .total = writer->call_rows + writer->op_rows + writer->block_rows };
     int result = 0;
 
-    writing.run_id = insert_run(writer, error);
+    writing.run_id = gt_store_put_run(writer->store, writer->trace_id, writer->device_id, writer->kind,
+                                      writer->options, writer->repetition, !writer->awaits, error);
     if (writing.run_id < 0 || (!writer->awaits && complete_awaiting(writer, error) != 0))
         return -1;
     if (write_calls(&writing) != 0 || write_ops(&writing) != 0 || write_blocks(&writing) != 0)

@@ -78,8 +78,7 @@ int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
 struct gt_run_writer;
 struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                                           const char *kind, const char *options, uint32_t repetition,
-                                          const struct gt_workload *workload, const struct gt_device *device,
-                                          struct gt_error *error);
+                                          const struct gt_workload *workload);
 /* Keep, beside the rest, how many blocks of each kernel each SM got (table run_placement), for runs that
  * are held against each other; without `blocks_too` that instead of every block and the residency over
  * time. Before the first record. */

@@ -139,7 +139,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("-v", action="store_true")
-    parser.add_argument("--gridtide", default=os.path.join(os.path.dirname(__file__), "../../build/gridtide"))
+    parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE") or os.path.join(os.path.dirname(__file__), "../../build/gridtide"))
     parser.add_argument("--only", default="*")
     parser.add_argument("--csv")
     options = parser.parse_args()

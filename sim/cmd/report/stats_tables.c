@@ -109,9 +109,9 @@ enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
     {"idle_before_us", GT_COLUMN_TIME}, {"idle_between_us", GT_COLUMN_TIME}, \
     {"idle_after_us", GT_COLUMN_TIME}
 /* clang-format on */
-#define STREAM_IDLE                         \
-    IDLE_COLUMNS,                           \
-    {                                       \
+#define STREAM_IDLE                       \
+    IDLE_COLUMNS,                         \
+    {                                     \
         "idle_unknown_us", GT_COLUMN_TIME \
     }
 

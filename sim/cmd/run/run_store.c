@@ -54,8 +54,8 @@ static int define(struct gt_run_work *work)
 
 static int store_measured(struct gt_run_work *work)
 {
-    struct gt_run_writer *writer = gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id, "measured",
-                                                       "", 0, work->workload, &work->asked.device, work->error);
+    struct gt_run_writer *writer =
+        gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id, "measured", "", 0, work->workload);
     int64_t operations = gt_measured_play(work->workload, gt_run_writer_probe(writer), work->error);
 
     gt_run_writer_keep_kernels(writer, NULL);
@@ -151,7 +151,7 @@ static void begin(struct gt_run_work *work, struct playing *playing, struct gt_r
     variant->simulated.learned = variant->played != NULL ? &work->learned : NULL;
     variant->simulated.recorded_on = &variant->recorded;
     playing->writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated",
-                                          variant->options, 0, workload, &variant->device, work->error);
+                                          variant->options, 0, workload);
     gt_run_writer_ranges_as(playing->writer, work->workload);
 }
 

@@ -31,8 +31,8 @@ static int keep_recorded(struct keeping *keeping, struct gt_error *error)
     keeping->recorded_trace = device_id < 0 ? -1 : put_trace(keeping, subject->workload, keeping->name, error);
     if (keeping->recorded_trace < 0)
         return -1;
-    writer = gt_run_writer_begin(keeping->store, keeping->recorded_trace, device_id, "measured", "", 0,
-                                 subject->workload, subject->device, error);
+    writer =
+        gt_run_writer_begin(keeping->store, keeping->recorded_trace, device_id, "measured", "", 0, subject->workload);
     operations = gt_measured_play(subject->workload, gt_run_writer_probe(writer), error);
     if (operations <= 0) {
         gt_run_writer_free(writer);
@@ -63,8 +63,7 @@ static int64_t keep_run(struct keeping *keeping, const struct gt_scenario *scena
 
     if (trace_id < 0)
         return -1;
-    writer = gt_run_writer_begin(keeping->store, trace_id, device_id, "simulated", options, 0, scenario->workload,
-                                 &scenario->device, error);
+    writer = gt_run_writer_begin(keeping->store, trace_id, device_id, "simulated", options, 0, scenario->workload);
     gt_run_writer_ranges_as(writer, keeping->whatif->subject.workload);
     if (gt_whatif_play(keeping->whatif, scenario, gt_run_writer_probe(writer), &summary, error) != 0 ||
         (keeping->baseline_run > 0 &&
