@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="random-all whatifs-all protocols training late"
+slow="random-all whatifs-all protocols training late pairs"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -88,6 +88,7 @@ table()
         ;;
     training) run traces/training/figures.sh ;;
     late) run traces/training/late.sh ;;
+    pairs) run validate/scripts/pairs_drawn.sh ;;
     *)
         echo "table.sh: there is no group '$1': $quick $slow" >&2
         exit 2

@@ -80,7 +80,7 @@ def nbody(rng):
 
 def product(rng):
     m, n, k = (rng.choice([256, 512, 768, 1024, 2048]) for _ in range(3))
-    return {"grid": max(16, m // 32 * (n // 32)), "block": [16, 16], "arguments": {"m": m, "n": n, "k": k}}
+    return {"grid": max(16, m // 64 * (n // 64)), "block": [16, 16], "arguments": {"m": m, "n": n, "k": k}}
 
 
 def tensor(rng):
