@@ -120,7 +120,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
         scenario->repeated_passes = times;
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Each of the %u forward and backward passes of a step takes as long as the recorded one; "
+                           "Each of the %u forward and backward passes of a step takes as long as the recorded "
+                           "one; "
                            "from the second pass on, each gradient is added to the one before",
                            times);
         status = 0;
@@ -133,6 +134,6 @@ const struct gt_change_kind gt_change_accumulate = {
     .name = "accumulate",
     .argument = "K",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "K forward and backward passes a step; ranks reduce the gradients once",
+    .help = "accumulate gradients over K forward and backward passes per step; reduce them once",
     .apply = apply,
 };

@@ -332,7 +332,8 @@ static int be_late(struct delay *d, struct gt_scenario *scenario, struct gt_erro
     find_places(d);
     if (d->places == 0)
         return gt_error_set(error,
-                            "rank %u has no range and no kernel '%.60s' in its steps; 'gridtide stats --ranges' of a "
+                            "rank %u has no range and no kernel '%.60s' in its steps; 'gridtide stats --ranges' "
+                            "of a "
                             "run lists ranges",
                             d->rank, d->before != NULL ? d->before : "");
     gt_scenario_replace(scenario, rebuild_late(d));
@@ -362,6 +363,6 @@ const struct gt_change_kind gt_change_delay = {
     .name = "delay",
     .argument = "RANK:US[:gpu][:before=NAME]",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "one rank's host or GPU is delayed in every step",
+    .help = "delay the host or GPU of one rank in every step",
     .apply = apply,
 };

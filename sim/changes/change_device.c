@@ -81,7 +81,8 @@ static int apply_device(struct gt_scenario *scenario, const char *argument, stru
         return -1;
     scenario->device = device;
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "Host times and launch latencies stay as recorded; copies use the rates of the device file %s",
+                       "Host times and launch latencies stay as recorded; copies use the rates of the device file "
+                       "%s",
                        device.name);
     return 0;
 }
@@ -90,7 +91,7 @@ const struct gt_change_kind gt_change_device = {
     .name = "device",
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another GPU, by the name of its device file",
+    .help = "simulate another GPU; NAME is its device file",
     .apply = apply_device,
 };
 const struct gt_change_kind gt_change_connections = {
@@ -112,6 +113,6 @@ const struct gt_change_kind gt_change_launch_cost = {
 const struct gt_change_kind gt_change_key = {
     .argument = "KEY=VALUE",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another value for a key of the device",
+    .help = "change a key of the device ('gridtide devices --describe')",
     .apply = apply_key,
 };

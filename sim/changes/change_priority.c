@@ -108,7 +108,7 @@ const struct gt_change_kind gt_change_priority = {
     .name = "priority",
     .argument = "STREAM:LEVEL",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another priority of the stream with that name or number; 0 is the least urgent",
+    .help = "set the priority of a stream (name or number); 0 is the lowest, negative levels are higher",
     .proposed = proposed,
     .apply = apply,
 };

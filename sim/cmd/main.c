@@ -28,12 +28,12 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static void print_help(FILE *out)
 {
     fputs("Usage: gridtide COMMAND [ARGUMENT...]\n"
-          "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n",
+          "Simulate how streams, copies, kernels and blocks share a GPU.\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'gridtide help COMMAND' says more.\n"
-          "Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
+    fputs("\n'gridtide help COMMAND' describes a command.\n"
+          "Exit status: 0 success, 1 failure, 2 incorrect usage.\n"
           "Report bugs to: " PACKAGE_BUGREPORT "\n",
           out);
 }
@@ -136,7 +136,7 @@ static int dispatch(int argc, char **argv)
         return GT_EXIT_DONE;
     }
     if (argv[1][0] == '-')
-        return gt_usage("", "there is no option '%s' before a command", argv[1]);
+        return gt_usage("", "unknown option '%s' before the command", argv[1]);
     return run_command(argc - 1, argv + 1);
 }
 

@@ -154,11 +154,11 @@ several_traces() {
     "$GRIDTIDE" explain --no-predict --format json run.db 2> /dev/null |
         jq -e '.summary.note == null and (.advised | length > 0 and all(.gain_pct == null))'
     printf 'x' >> mine.json.gz
-    for note in 'not the file' 'no longer there'; do
+    for note in 'no longer the file' 'missing'; do
         "$GRIDTIDE" explain --format json run.db 2> /dev/null > explain.json
         jq -e --arg note "$note" '(.summary.note | test("mine.json.gz is " + $note)) and (.advised | length > 0
             and all(.gain_pct == null))' explain.json
-        "$GRIDTIDE" explain run.db | grep -q "without predicted gains: mine.json.gz is $note"
+        "$GRIDTIDE" explain run.db | grep -q "no predicted gains: mine.json.gz is $note"
         rm -f mine.json.gz
     done
 }
@@ -166,7 +166,7 @@ several_traces() {
 @test "of a run with a change there are no gains: it is no recording" {
     run_of "$GRIDTIDE_SOURCE/traces/pairs/feeds-images.pageable.json.gz" --set chip.sms=66
     "$GRIDTIDE" explain --format json run.db 2> /dev/null |
-        jq -e '(.summary.note | test("one of a change")) and (.advised | all(.gain_pct == null))'
+        jq -e '(.summary.note | test("has a change")) and (.advised | all(.gain_pct == null))'
 }
 
 @test "gains are of the run as it was asked for, or there are none" {
@@ -180,7 +180,7 @@ several_traces() {
         .predicted_us == $w[0].changes[0].step_us and .baseline_us == $w[0].step_us'
     run_of "$trace" --gaps calibrated
     "$GRIDTIDE" explain --format json run.db 2> /dev/null |
-        jq -e '(.summary.note | test("made with gaps=calibrated")) and (.advised | all(.gain_pct == null))'
+        jq -e '(.summary.note | test("used gaps=calibrated")) and (.advised | all(.gain_pct == null))'
 }
 
 @test "a step alone is broken down, and a part of the time" {
@@ -237,7 +237,7 @@ ended_by() {
     } > long.jsonl
     ended_by KILL child
     [ "$status" -eq 1 ]
-    grep -q '^gridtide: simulating long.jsonl was ended by signal 9 (Killed)$' output
+    grep -q '^gridtide: the simulation of long.jsonl was terminated by signal 9 (Killed)$' output
     ended_by TERM parent
     [ "$status" -eq 143 ]
 }

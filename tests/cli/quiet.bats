@@ -26,16 +26,16 @@ commands()
 meaning()
 {
     "$GRIDTIDE" "$1" --help | tr -s ' \n' ' ' |
-        grep -o -- '-q, --quiet [A-Z][^-]*\(--format asks for\)\?' | sed 's/-q, --quiet //; s/ *$//'
+        grep -o -- '-q, --quiet [A-Z][^-]*\(--format requests\)\?' | sed 's/-q, --quiet //; s/ *$//'
 }
 
 @test "the help of every command says one of three things of -q" {
     for command in $(commands); do
         "$GRIDTIDE" "$command" --help | grep -q -- --quiet || continue
         case $command in
-            whatif | sweep | check | explain) wanted='No progress, no notes, no warnings: only the answer' ;;
-            validate | calibrate) wanted='Print nothing but errors and what --format asks for' ;;
-            *) wanted='Print nothing but errors' ;;
+            whatif | sweep | check | explain) wanted='Print only the result: no progress, notes or warnings' ;;
+            validate | calibrate) wanted='Print only errors and the output that --format requests' ;;
+            *) wanted='Print only errors' ;;
         esac
         echo "$command: $(meaning "$command")"
         [ "$(meaning "$command")" = "$wanted" ]

@@ -48,7 +48,7 @@ END
         jq -e --arg what "$what" '.findings[] | select(.finding == "straggler") | .what | contains($what)' "$kind.json"
     done << 'END'
 room|sm-room|cause: sm-room: its turn came behind: product in stream compute1
-stream|stream-order|cause: stream-order: behind it in its stream: product in stream comm1
+stream|stream-order|cause: stream-order: the operation before it in its stream: product in stream comm1
 host|host-work|cause: host-work: own work of thread 1
 END
     two_ranks on_time > on_time.jsonl

@@ -27,7 +27,7 @@ has_recorder()
     run -1 env GRIDTIDE_RECORDER=no-such.so "$GRIDTIDE" record -- true
     [[ "$output" == "gridtide: no-such.so: "* ]]
     run -1 env GRIDTIDE_RECORDER=elsewhere "$GRIDTIDE" record -- true
-    [[ "$output" == "gridtide: elsewhere: no file"* ]]
+    [[ "$output" == "gridtide: elsewhere: cannot read"* ]]
 }
 
 @test "a library beside a moved program, and one that is named" {
@@ -104,13 +104,13 @@ EOF
 
 @test "a program and when to record: what is wrong is said" {
     run -2 "$GRIDTIDE" record
-    [[ "$output" == *"name a program to run"* ]]
+    [[ "$output" == *"name a program"* ]]
     run -2 "$GRIDTIDE" record --from never true
-    [[ "$output" == *"'never' is none of start, profiler, signal"* ]]
+    [[ "$output" == *"'never'; values are start, profiler, signal"* ]]
     run -2 "$GRIDTIDE" record --from profiler --range step true
-    [[ "$output" == *"give one of them"* ]]
+    [[ "$output" == *"exclude each other"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
-    [[ "$output" == *"--delay and --duration go with --from start"* ]]
+    [[ "$output" == *"--delay and --duration require --from start"* ]]
     run -2 "$GRIDTIDE" record --cost much true
     [[ "$output" == *"'much' is none of cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true
@@ -122,9 +122,9 @@ EOF
     export TMPDIR="$BATS_TEST_TMPDIR/tmp"
     mkdir tmp
     run -1 "$GRIDTIDE" record -o x.jsonl -- sh -c 'exit 3' -q
-    [[ "$output" == *"sh ended with status 3"*"made no CUDA call"* ]]
+    [[ "$output" == *"sh exited with status 3"*"made no successful CUDA call"* ]]
     run -1 "$GRIDTIDE" record -o x.jsonl /no/such/program
-    [[ "$output" == *"/no/such/program: cannot be started: No such file or directory"* ]]
+    [[ "$output" == *"cannot start /no/such/program: No such file or directory"* ]]
     [ ! -e x.jsonl ]
     for place in no/such/x.jsonl .; do
         run -1 "$GRIDTIDE" record -o "$place" -- touch ran
@@ -147,7 +147,7 @@ stand_in()
 @test "a program that fails: its status is told, the trace is written all the same" {
     stand_in
     run -1 bin/gridtide record -o x.jsonl -- sh -c 'exit 7'
-    [[ "$output" == *"sh ended with status 7"* ]]
+    [[ "$output" == *"sh exited with status 7"* ]]
     [[ "$output" == *"recorded: 2 kernels, 0 copies,"* ]]
     grep -q '"name":"cudaLaunchKernel"' x.jsonl
     run -0 bin/gridtide record -q -o x.jsonl -- true
@@ -170,7 +170,7 @@ stand_in()
     ended=0
     wait $! || ended=$?
     [ $ended = 1 ]
-    grep -q 'sleep was ended by signal 15' out
+    grep -q 'sleep was terminated by signal 15' out
     [ "$(grep -c '"name":"cudaAsked"' x.jsonl)" = "$times" ]
 }
 
@@ -186,7 +186,7 @@ stand_in()
     ended=0
     wait $! || ended=$?
     [ $ended = 1 ]
-    grep -q 'no process uses CUDA yet: the signal was not passed on' out
+    grep -q 'no process uses CUDA yet; the signal was not forwarded' out
 }
 
 @test "--report: from the program to the answer" {

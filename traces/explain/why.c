@@ -277,7 +277,7 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
                     : is_by_default(t, op, cause) ? GT_WHY_DEFAULT_STREAM
                                                   : GT_WHY_CODE_LOAD;
         name_op(t, hold,
-                hold->why == GT_WHY_STREAM           ? "behind it in its stream"
+                hold->why == GT_WHY_STREAM           ? "the operation before it in its stream"
                 : hold->why == GT_WHY_DEFAULT_STREAM ? "the default stream's rule"
                                                      : "code is loaded behind",
                 elsewhere ? cause : op->before);

@@ -20,8 +20,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0 },
-    { "only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0 },
+    { "output", 'o', "DEVICE.ini", 0, "Device file to write (required)", 0 },
+    { "only", OPTION_ONLY, "GROUP", 0, "Measure only this group (see below); other values stay as they are", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_FORMAT,
     { 0 },
@@ -38,7 +38,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->format = gt_option_format(state, text);
         arguments->format_given = true;
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'; name the device file with -o", text); return 0;
     case ARGP_KEY_END:
         if (arguments->output == NULL)
             argp_error(state, "name the device file to write, -o DEVICE.ini");
@@ -62,7 +62,7 @@ static char *list_groups(int key, const char *text, void *input)
     for (size_t i = 0; i < gt_calibration_group_count; i++)
         fprintf(out, "\n  %-12s %s", gt_calibration_groups[i].name, gt_calibration_groups[i].help);
     if (gt_calibration_group_count == 0)
-        fputs(" none, built without CUDA", out);
+        fputs(" none: built without CUDA", out);
     fclose(out);
     return list;
 }
@@ -70,11 +70,11 @@ static char *list_groups(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, NULL,
-    "Measure the first GPU that CUDA shows and write what was found as a device file: each value with "
-    "its median, quartiles, number of samples and how it was found.\v"
-    "It takes less than a minute and needs the GPU for itself. What cannot be measured is as in the device "
-    "file of that GPU that comes with Gridtide, else it has its default and says so. Clocks and settings of "
-    "the GPU are left as they are.",
+    "Measure the first CUDA GPU and write a device file: each value with its median, quartiles, number of samples "
+    "and method.\v"
+    "Calibration takes less than a minute and needs exclusive use of the GPU. Values that cannot be measured come "
+    "from Gridtide's own device file for that GPU, if there is one; else they are defaults, marked as such. "
+    "Clocks and settings of the GPU are not changed.",
     NULL, list_groups, NULL,
 };
 /* clang-format on */
@@ -137,6 +137,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_calibrate = {
     "calibrate",
-    "measure the GPU at hand into a device file",
+    "measure this machine's GPU and write a device file",
     run,
 };

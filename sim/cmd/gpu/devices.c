@@ -23,7 +23,7 @@ struct subject {
 };
 
 static const struct argp_option options[] = {
-    { "describe", 'd', NULL, 0, "Say what every key means: unit, range, default", 0 },
+    { "describe", 'd', NULL, 0, "Describe every key: meaning, unit, range, default", 0 },
     GT_OPTION_FORMAT,
     { 0 },
 };
@@ -42,10 +42,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[NAME|FILE.ini]",
-    "List the GPUs that a device file describes; with a name or a file, every key of that GPU and "
-    "where its value comes from.\v"
-    "A device file is INI: [section] and name joined by a dot are the keys listed by --describe. "
-    "`gridtide run --set KEY=VALUE` changes one for a run.",
+    "List the GPUs that have a device file. With the name of a GPU or a device file, list every key with its "
+    "value and the source of the value.\v"
+    "A device file is an INI file: key SECTION.NAME of --describe is NAME in [SECTION]. `gridtide run --set "
+    "KEY=VALUE` changes a key for one run.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -178,6 +178,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_devices = {
     "devices",
-    "what GPUs there are, and what is known of one",
+    "list the known GPUs and their keys",
     run,
 };

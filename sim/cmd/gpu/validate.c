@@ -151,18 +151,18 @@ static void warn(const struct work *work, const char *name, const struct gt_work
         return;
     if (validated->unseen > 0)
         fprintf(stderr,
-                "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so "
-                "nothing is said of them; is another profiler at work?\n",
+                "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not observed and are not compared; is "
+                "another profiler active?\n",
                 name, validated->unseen, workload->op_count);
     if (validated->others.processes > 0)
         fprintf(stderr,
-                "gridtide: %s: %" PRIu32 " other process%s the GPU: the times measured are not the trace's "
-                "alone; end the others and validate again\n",
+                "gridtide: %s: %" PRIu32 " other process%s the GPU: the measured times may include their work; "
+                "stop them and validate again\n",
                 name, validated->others.processes, validated->others.processes == 1 ? " uses" : "es use");
     else if (validated->others.busy_pct > 0 && work->shared->row_count == 0)
         fprintf(stderr,
-                "gridtide: %s: the GPU was %" PRIu32 " %% busy with somebody else's work before: the times "
-                "measured may not be the trace's alone\n",
+                "gridtide: %s: the GPU was %" PRIu32 " %% busy with other work before: the measured times may "
+                "include such work\n",
                 name, validated->others.busy_pct);
 }
 
@@ -305,12 +305,12 @@ static int conclude(struct work *work, struct gt_error *error)
     if (arguments->tables)
         print_all(work, count, &suite);
     if (!arguments->model.quiet && arguments->shrink && gt_shrink_left(&work->shrinker) > 0)
-        fprintf(stderr, "gridtide: the %d seconds for shrinking were over before %" PRIu32 " more traces\n",
+        fprintf(stderr, "gridtide: the %d seconds for shrinking ended before %" PRIu32 " more traces\n",
                 GT_SHRINK_ALL_S, gt_shrink_left(&work->shrinker));
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s",
-                            count > 1 ? "more error than the suite's thresholds in table metric allow"
-                                      : "more error than the thresholds in table metric allow");
+                            count > 1 ? "the error exceeds the suite's thresholds (table metric)"
+                                      : "the error exceeds the thresholds (table metric)");
     return 0;
 }
 
@@ -329,7 +329,7 @@ static int validate_all(struct work *work, struct gt_error *error)
     if (gt_interrupted() && work->shared->row_count == 0)
         fputs("gridtide: interrupted before anything was measured\n", stderr);
     else if (gt_interrupted())
-        fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
+        fprintf(stderr, "gridtide: interrupted: %s holds the measurements so far\n", arguments->output);
     else if (work->shared->next < arguments->trace_count)
         return GT_GO_ON;
     return conclude(work, error);
@@ -398,11 +398,11 @@ static int work_in_process(void *user, int died_of)
     if (died_of != 0) {
         work->shared->failed = true;
         if (work->shared->next == 0) {
-            gt_error_set(&error, "the process that looked for a GPU was ended by signal %d", died_of);
+            gt_error_set(&error, "the process that looked for a GPU was terminated by signal %d", died_of);
             return gt_fail(&error);
         }
         gt_validate_place(work->arguments, at_work(work), place, sizeof place);
-        fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n", place, died_of);
+        fprintf(stderr, "gridtide: %s: the process that played it was terminated by signal %d\n", place, died_of);
     }
     work->shared->starts++;
     result = work_on(work, &error);
@@ -474,6 +474,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_validate = {
     "validate",
-    "simulated against the GPU at hand",
+    "compare simulation and execution on this machine's GPU",
     run,
 };

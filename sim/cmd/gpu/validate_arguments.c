@@ -18,26 +18,40 @@ enum {
 enum { RANDOM_MAX = 1000000 };
 
 static const struct argp_option options[] = {
-    { "repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)",
-      0 },
+    { "repeat", OPTION_REPEAT, "N", 0, "Measured executions per trace, after one warm-up (default 5)", 0 },
     { "surrogates", OPTION_SURROGATES, NULL, 0,
-      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0 },
+      "Replace kernels of recorded programs by proxy kernels of the same shape that spin for the recorded "
+      "duration",
+      0 },
     { "measured", OPTION_MEASURED, "OLD.db", 0,
-      "Take what this store has measured, and need no GPU: simulate anew and compare", 0 },
-    { "random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0 },
-    { "draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0 },
+      "Use the measurements in this store instead of a GPU: simulate again and compare", 0 },
+    { "random", OPTION_RANDOM, "N", 0, "Generate N random traces instead of reading files", 0 },
+    { "draw-seed", OPTION_DRAW_SEED, "S", 0,
+      "Seed of the random traces: the same traces on any machine (default "
+      "1)",
+      0 },
     { "families", OPTION_FAMILIES, "LIST", 0,
-      "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
-      "these in turn), tasks, children, grid-sync, gpus",
+      "Families of random traces, separated by commas: streams, events, priorities, copies, graphs, threads, "
+      "mixed (default: these in turn), tasks, children, grid-sync, gpus",
       0 },
     { "shrink", OPTION_SHRINK, NULL, 0,
-      "Make random traces whose makespan is outside the range of the real ones by more than 2 % as small as that "
-      "stays so, on the GPU: 5 s each, 120 s in all, the worst first; into the folder V-shrunk",
+      "Shrink random traces whose simulated makespan is more than 2 % outside the range of the measured ones, as "
+      "long as they stay so. Runs on the GPU, the worst first, 5 s each and 120 s in total; results go to the "
+      "folder V-shrunk",
       0 },
-    { "output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0 },
-    { "check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0 },
-    { "format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0 },
+    { "output", 'o', "V.db", 0, "Store to which the runs are added (default: validation.db)", 0 },
+    { "check", OPTION_CHECK, NULL, 0,
+      "Exit with status 1 if an error exceeds a threshold of the store's table "
+      "metric",
+      0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Store every block (on, the default), or only the number of blocks "
+      "per SM (off)",
+      0 },
+    { "format", 'f', "table|csv|json", 0,
+      "Output format: for people, one line per trace (the default), or CSV or "
+      "JSON for programs",
+      0 },
     GT_OPTION_QUIET_FORMAT,
     { 0 },
 };
@@ -76,16 +90,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         arguments->tables |= !arguments->model.quiet;
         if (arguments->random == 0 && arguments->trace_count == 0)
-            argp_error(state, "name a trace to validate, or say --random");
+            argp_error(state, "name a trace, or add --random");
         if (arguments->random > 0 && arguments->trace_count > 0)
-            argp_error(state, "--random draws traces: name none");
+            argp_error(state, "--random generates the traces: name no files");
         if (arguments->random == 0 && arguments->families != NULL)
-            argp_error(state, "--families says which traces --random draws: say how many");
+            argp_error(state, "--families requires --random N");
         if (arguments->random == 0 && arguments->shrink)
-            argp_error(state, "--shrink is for traces that --random draws: say how many");
+            argp_error(state, "--shrink requires --random N");
         if (arguments->measured != NULL && arguments->shrink)
-            argp_error(state,
-                       "--shrink plays traces that nobody has measured, so it needs a GPU: leave out --measured");
+            argp_error(state, "--shrink executes new traces on a GPU: remove --measured");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -94,14 +107,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[TRACE...]",
-    "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
+    "Simulate traces and execute them on this machine's GPU; all runs go into an SQLite store and are compared "
+    "with each "
     "other.\v"
-    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "
-    "the median and of the simulated one; error; spread: slowest less fastest measured makespan; start: "
-    "median error of operations' starts; placed: blocks on other SMs than measured, and floor: the same "
-    "between two measured runs; order: pairs of kernels that start in the same order in all measured runs, "
-    "but not in the simulated one; runs within: the range that the simulation states for the makespan, what 9 of 10 "
-    "real runs are expected in: gridtide-model(7). Interrupted, it ends with what was measured.",
+    "Columns: real, simulated: makespan, from the first operation's start to the last operation's end, of the "
+    "median measured run and of the simulated run; error: their difference; spread: slowest minus fastest "
+    "measured makespan; start: median error of the operations' starts; placed: share of blocks on another SM than "
+    "measured; floor: the same between two measured runs; order: pairs of kernels that start in one order in all "
+    "measured runs and in the other in the simulated run; runs within: measured runs inside the 90% interval that "
+    "the simulation states for the makespan, see gridtide-model(7). An interrupt stops the command and keeps what "
+    "was measured.",
     gt_model_children, NULL, NULL,
 };
 /* clang-format on */

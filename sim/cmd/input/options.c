@@ -16,7 +16,7 @@ uint64_t gt_option_number(const struct argp_state *state, const char *name, cons
     errno = 0;
     value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low, high,
+        argp_error(state, "--%s requires an integer from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low, high,
                    text);
     return value;
 }
@@ -25,7 +25,7 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
                      const char *second)
 {
     if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
-        argp_error(state, "--%s is %s or %s, not '%s'", name, first, second, text);
+        argp_error(state, "--%s requires %s or %s, not '%s'", name, first, second, text);
     return strcmp(text, first) != 0;
 }
 
@@ -34,14 +34,14 @@ enum gt_format gt_option_format(const struct argp_state *state, const char *text
     enum gt_format format = GT_FORMAT_TABLE;
 
     if (gt_format_parse(text, &format) != 0)
-        argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+        argp_error(state, "unknown format '%s'; formats are table, csv, json", text);
     return format;
 }
 
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place)
 {
     if (*place != NULL)
-        argp_error(state, "one %s at a time: '%s' is one too many", what, text);
+        argp_error(state, "only one %s is allowed: remove '%s'", what, text);
     *place = text;
 }
 
@@ -62,15 +62,15 @@ enum {
 /* clang-format off */
 static const struct argp_option model_options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
-     "The GPU to simulate (default: the one that the trace names)", 0},
-    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
-     "or as their machine code says, where it is known", 0},
-    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
-     "their name and block, and the nearest grid, in this Nsight Compute profile, imported or not; may be "
-     "repeated", 0},
-    {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Tasks of task graphs that say no time take it from this table, "
-     "CSV or JSON: what a task of a kind takes, by its bytes or operations", 0},
-    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges, and of the host's noise (default 1)", 0},
+     "GPU to simulate (default: the GPU that the trace names)", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Source of kernel durations: measurements (the default) or a "
+     "simulation of the kernel's machine code. Kernels that lack it use the other", 0},
+    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Nsight Compute profile, or a trace imported from one: kernels "
+     "without machine code use that of the profiled launch with the same name and block size and the nearest "
+     "grid. Repeat to name several", 0},
+    {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Table (CSV or JSON) of time per kind of task, by its bytes or "
+     "operations, for tasks of a task graph that state no time", 0},
+    {"seed", OPTION_SEED, "N", 0, "Random seed for block costs given as ranges and for host noise (default 1)", 0},
     {0},
 };
 /* clang-format on */
@@ -96,12 +96,13 @@ const struct argp_child gt_model_children[] = { { &model_parser, 0, NULL, 0 }, {
 
 /* clang-format off */
 static const struct argp_option filter_options[] = {
-    {"from", OPTION_FROM, "US", 0, "Only what starts at this time of the run, in microseconds, or later", 1},
-    {"to", OPTION_TO, "US", 0, "Only what starts before this time", 1},
-    {"stream", OPTION_STREAM, "NAME", 0, "Only operations of this stream, by name or number", 1},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "Only kernels of this name, mangled or not, or a part of it", 1},
-    {"step", OPTION_STEP, "NAME", 0, "Only what this step asked for: its name, the number in it, or its place "
-     "from 0 on", 1},
+    {"from", OPTION_FROM, "US", 0, "Show only what starts at or after this time of the run, in microseconds", 1},
+    {"to", OPTION_TO, "US", 0, "Show only what starts before this time, in microseconds", 1},
+    {"stream", OPTION_STREAM, "NAME", 0, "Show only operations of this stream (name or number)", 1},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "Show only kernels whose name, mangled or demangled, is or contains "
+     "NAME", 1},
+    {"step", OPTION_STEP, "NAME", 0, "Show only what this step submitted: its name, the number in its name, or "
+     "its index from 0", 1},
     {0},
 };
 /* clang-format on */
@@ -112,7 +113,7 @@ static gt_time_ps parse_time(const struct argp_state *state, const char *name, c
     gt_time_ps time_ps = 0;
 
     if (gt_decimal_parse(text, strlen(text), 6, GT_TIME_LIMIT_PS, &time_ps, &error) != 0)
-        argp_error(state, "--%s takes a time in microseconds, '%s' %s", name, text, error.text);
+        argp_error(state, "--%s requires a time in microseconds; '%s' %s", name, text, error.text);
     return time_ps;
 }
 

@@ -19,26 +19,26 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
                      const char *second);
 
 /* Option --format, as a row of a command's table, and its value. */
-#define GT_OPTION_FORMAT                                                                  \
-    {                                                                                     \
-        "format", 'f', "table|csv|json", 0, "For people (the default) or for programs", 0 \
+#define GT_OPTION_FORMAT                                                        \
+    {                                                                           \
+        "format", 'f', "table|csv|json", 0, "Output format (default: table)", 0 \
     }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
 /* Option --quiet, as a row of a command's table.  It silences progress, notes and warnings, everywhere.  What a command
  * prints on standard output stays where that is its answer; where its result is a file, a table goes too, unless --format
  * asks for it. */
-#define GT_OPTION_QUIET_ANSWER                                                          \
-    {                                                                                   \
-        "quiet", 'q', NULL, 0, "No progress, no notes, no warnings: only the answer", 0 \
+#define GT_OPTION_QUIET_ANSWER                                                            \
+    {                                                                                     \
+        "quiet", 'q', NULL, 0, "Print only the result: no progress, notes or warnings", 0 \
     }
-#define GT_OPTION_QUIET_FILE                                 \
-    {                                                        \
-        "quiet", 'q', NULL, 0, "Print nothing but errors", 0 \
+#define GT_OPTION_QUIET_FILE                          \
+    {                                                 \
+        "quiet", 'q', NULL, 0, "Print only errors", 0 \
     }
-#define GT_OPTION_QUIET_FORMAT                                                          \
-    {                                                                                   \
-        "quiet", 'q', NULL, 0, "Print nothing but errors and what --format asks for", 0 \
+#define GT_OPTION_QUIET_FORMAT                                                              \
+    {                                                                                       \
+        "quiet", 'q', NULL, 0, "Print only errors and the output that --format requests", 0 \
     }
 
 /* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */

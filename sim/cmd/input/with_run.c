@@ -60,7 +60,7 @@ static int simulate(const char *trace, const char *store, bool quiet)
     failed = gt_child_start(&child, &actions, quiet ? quietly : loud, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) {
-        gt_error_set(&error, "cannot start this program again to simulate %.200s: %s", trace, strerror(failed));
+        gt_error_set(&error, "cannot start gridtide to simulate %.200s: %s", trace, strerror(failed));
         return gt_fail(&error);
     }
     while (waitpid(child, &status, 0) < 0)
@@ -68,7 +68,7 @@ static int simulate(const char *trace, const char *store, bool quiet)
             return GT_EXIT_FAILED;
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
-    gt_error_set(&error, "simulating %.200s was ended by signal %d (%s)", trace, WTERMSIG(status),
+    gt_error_set(&error, "the simulation of %.200s was terminated by signal %d (%s)", trace, WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
     return gt_fail(&error);
 }

@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -35,14 +35,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db|V.db",
-    "Hold the simulated run in a store against what its trace recorded, or every simulated run of a store "
-    "that 'gridtide validate' filled against what was measured.\v"
-    "Makespan: first operation's start to last operation's end. Start error: how far each operation's start "
-    "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
-    "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs. "
-    "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is "
-    "listed. Where 'gridtide run' was asked to change something, the run is held against the one without the "
-    "change, and that one against what was recorded.",
+    "Compare the simulated run of a store with the recording in its trace, or every simulated run that 'gridtide "
+    "validate' stored with its measured runs.\v"
+    "Makespan: from the first operation's start to the last operation's end. Start error: error of an operation's "
+    "start after both runs are aligned at their first operation's start. Percentiles use the nearest rank. "
+    "Operations are kernels, copies and memsets; 'unmatched' counts operations that lack a time in one of the "
+    "runs. If kernels have cycles, simulated from their machine code or measured by a profiler, every launch is "
+    "listed. A run with a change (see 'gridtide run') is compared with the run without it, and that run with the "
+    "recording.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -259,11 +259,10 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     if (gt_verdict_find_runs(store, &simulated, &measured, error) != 0)
         return -1;
     if (simulated == 0)
-        return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'", arguments->store);
+        return gt_error_set(error, "%s: no simulated run; make one with 'gridtide run'", arguments->store);
     result = load(store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
-        fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
-                arguments->store);
+        fprintf(stderr, "gridtide: %s: the trace has no recorded times to compare with\n", arguments->store);
     if (result == 0)
         print(&compared, arguments->format);
     gt_kernels_free(&compared.kernels);
@@ -316,6 +315,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_compare = {
     "compare",
-    "simulated against what the trace recorded",
+    "compare the simulation with the recording",
     run,
 };

@@ -17,9 +17,14 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "run", 'r', "simulated|measured", 0, "Which runs: the newest simulated (the default) or measured ones", 0 },
+    { "run", 'r', "simulated|measured", 0,
+      "Compare the newest simulated runs (the default) or the newest "
+      "measured runs",
+      0 },
     { "top", OPTION_TOP, "N", 0,
-      "At most N rows of each list, those that add most (default 20 for people, all for programs)", 0 },
+      "Print at most N rows of each list, the largest differences first (default: 20 in tables, all in CSV and "
+      "JSON)",
+      0 },
     { 0 },
 };
 
@@ -34,12 +39,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
-            argp_error(state, "two stores at a time: '%s' is one too many", text);
+            argp_error(state, "only two stores are allowed: remove '%s'", text);
         arguments->stores[state->arg_num] = text;
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num < 2)
-            argp_error(state, "name two stores that 'gridtide run -o' wrote: before and after");
+            argp_error(state, "name two stores that 'gridtide run' wrote: before and after");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -48,13 +53,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "A.db B.db",
-    "Say what got slower or faster from run A to run B: the makespan, the critical path by cause, name and operator, "
-    "idle time by cause, kernels, copies, calls, steps, operators, and the single operations, matched by name and "
-    "order, so that added and removed ones are told apart from slower ones.\v"
-    "Differences are B less A: above 0, B takes longer. Lists begin with what adds most, up or down; share_pct is of all "
-    "that is up or down in its list. The critical path's rows add up to the time from the first call to the last end, "
-    "the gaps of a single GPU and its busy time to the makespan. A recording does not tell causes: measured runs have no "
-    "critical path, and their gaps no cause.",
+    "Show what got slower or faster from run A to run B: the makespan, the critical path by cause, name and "
+    "operator, idle time by cause, kernels, copies, calls, steps, operators, and single operations. Operations "
+    "are matched by name and order, so that added and removed operations are not mistaken for slower ones.\v"
+    "Differences are B minus A: positive values mean that B takes longer. Lists begin with the largest "
+    "differences; share_pct is the share of all increases, or of all decreases, in the list. The rows of the "
+    "critical path add up to the time from the first call to the last end; the gaps of a single GPU and its busy "
+    "time add up to the makespan. A recording has no causes: measured runs have no critical path, and their gaps "
+    "have no cause.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
@@ -105,6 +111,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_diff = {
     "diff",
-    "what got slower or faster from one run to another",
+    "show what got slower or faster between two runs",
     run,
 };

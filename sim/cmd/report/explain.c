@@ -17,14 +17,12 @@ static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
-    { "full", OPTION_FULL, NULL, 0, "Print every table, not the summary alone", 0 },
-    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
-    { "gap", OPTION_GAP, "US", 0, "With --full, which it implies: idle gaps of at least US microseconds (default 5)",
-      0 },
+    { "full", OPTION_FULL, NULL, 0, "Print every table, not only the summary", 0 },
+    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not predict the gains of recommended changes", 0 },
+    { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5); implies --full", 0 },
     { "top", OPTION_TOP, "N", 0,
-      "With --full, which it implies: at most N rows of each list, the largest (default 20 for people, all for "
-      "programs; "
-      "of instructions 20)",
+      "Print at most the N largest rows of each list (default: 20 in tables, all in CSV and JSON; always 20 for "
+      "instructions); implies --full",
       0 },
     { 0 },
 };
@@ -35,14 +33,14 @@ static gt_time_ps parse_gap(const struct argp_state *state, const char *text)
     double us = strtod(text, &end);
 
     if (end == text || *end != '\0' || !(us >= 0) || us > (double)GT_TIME_LIMIT_PS / 1e6)
-        argp_error(state, "--gap takes microseconds, not '%s'", text);
+        argp_error(state, "--gap requires microseconds, not '%s'", text);
     return (gt_time_ps)llround(us * 1e6);
 }
 
 static void check_kernel(const struct gt_explain_request *request, const struct argp_state *state)
 {
     if (request->filter.kernel != NULL && request->kernel != NULL)
-        argp_error(state, "one kernel at a time: '%s' is one too many", request->kernel);
+        argp_error(state, "only one kernel is allowed: remove '%s'", request->kernel);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -65,10 +63,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
-            argp_error(state, "one kernel at a time: '%s' is one too many", text);
+            argp_error(state, "only one kernel is allowed: remove '%s'", text);
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote, or a trace"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace, or a store that 'gridtide run' wrote"); return 0;
     case ARGP_KEY_SUCCESS: check_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -77,15 +75,15 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db|TRACE [KERNEL]",
-    "Say in a few lines what bounds a step of a run, where its time goes, and what would help most: a recommendation is "
-    "simulated first, and comes with what it gains. With --full: the critical path, idle gaps and their causes, kernels and "
-    "copies that did not overlap, calls that block, who launches what, everything found. With KERNEL, where the cycles of one "
-    "launch go: issue by pipe, stalls by reason and by instruction, next to the profiler's samples where the trace has "
-    "them, and what would help.\v"
-    "A TRACE is simulated first, as 'gridtide run' does. CSV and JSON always have every table. "
-    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
-    "one; of several launches that it fits the one with the most cycles is taken. The filters choose a part of the "
-    "timeline, or the launches that KERNEL is looked for in. Causes are the simulator's, of the "
+    "Explain in a few lines what bounds a step of a run, where its time goes, and which changes help most, each "
+    "with its predicted gain. --full adds the critical path, idle gaps and their causes, kernels and copies that "
+    "did not overlap, blocking calls, which operators launch which kernels, and all findings. With KERNEL, "
+    "explain where the cycles of one launch go: issue by pipe, stalls by reason and by instruction (beside the "
+    "profiler's samples, if the trace has them), and what would help.\v"
+    "A TRACE is simulated first, as by 'gridtide run'. CSV and JSON always have every table. KERNEL is the number "
+    "of a launch from 'gridtide compare', or a kernel name, mangled or demangled, or a part of one; if several "
+    "launches match, the one with the most cycles is explained. The filters --from, --to, --stream, --kernel and "
+    "--step select a part of the timeline, or the launches among which KERNEL is searched. Causes come from the "
     "newest simulated run: a recording has none.",
     gt_filter_children, NULL, NULL,
 };
@@ -127,6 +125,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_explain = {
     "explain",
-    "what bounds a run, where its time goes, what would help",
+    "explain what bounds a run and what would help",
     run,
 };

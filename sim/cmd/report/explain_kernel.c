@@ -45,11 +45,11 @@ static void fail_none(const struct gt_kernels *kernels, const struct gt_explain_
     }
     if (kernels->count == 0)
         gt_error_set(error,
-                     "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
+                     "%s: no kernel has cycles; import a profile of Nsight Compute and run "
                      "that",
                      request->store);
     else
-        gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", request->store,
+        gt_error_set(error, "%s: no launch or kernel '%.100s' has cycles; these have: %s%s", request->store,
                      request->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
 }
 
@@ -76,7 +76,7 @@ static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, cons
         fail_none(kernels, request, error);
     else if (fits > 1)
         fprintf(stderr,
-                "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
+                "gridtide: %" PRIu32 " launches match '%s': showing launch %" PRIu32 ", which has the most "
                 "cycles\n",
                 fits, request->kernel, chosen->launch);
     return chosen;
@@ -154,7 +154,7 @@ int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *r
         row = choose(&part, request, error);
     }
     if (row != NULL && row->failure != NULL)
-        fprintf(stderr, "gridtide: the warp tier has no cycles of it: %s\n", row->failure);
+        fprintf(stderr, "gridtide: no simulated cycles for this launch: %s\n", row->failure);
     result = row != NULL ? explain_row(store, simulated, measured, row, request, error) : -1;
     gt_kernels_free(&kernels);
     return result;

@@ -69,12 +69,12 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
     for (size_t i = 0; i < overview->count; i++)
         print_finding(out, run, overview, i);
     if (overview->count == 0)
-        fputs("nothing stands out that a change would shorten by 1% or more\n", out);
+        fputs("no change is known that would gain 1% or more\n", out);
     if (overview->why_not != NULL)
         put(out, 0, gt_strdup(overview->why_not));
     putc('\n', out);
     if (!request->full)
-        put(out, 0, gt_format("all of it: gridtide explain --full %s", store));
+        put(out, 0, gt_format("for all tables: gridtide explain --full %s", store));
     free(steps);
     free(store);
 }

@@ -125,11 +125,11 @@ static struct gt_table *gaps_table(const struct gt_loaded_run *t, const struct g
 static void say_room(const struct gt_pair *pair, char *text, size_t bytes)
 {
     if (pair->free_sms > 0)
-        snprintf(text, bytes, "yes: the first leaves %" PRIu32 " SMs", pair->free_sms);
+        snprintf(text, bytes, "yes: the first leaves %" PRIu32 " SMs free", pair->free_sms);
     else if (pair->lacking == NULL)
         snprintf(text, bytes, "yes: beside the first's blocks");
     else
-        snprintf(text, bytes, "no: no %s left on an SM", pair->lacking);
+        snprintf(text, bytes, "no: no SM has free %s", pair->lacking);
 }
 
 static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct gt_pair *pairs, size_t count,
@@ -151,7 +151,8 @@ static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct 
         gt_table_text(table, gt_why_names[pair->why]);
         say_room(pair, text, sizeof text);
         gt_table_text(table, text);
-        gt_table_text(table, pair->hold.holder[0] != '\0' ? pair->hold.holder : "behind it in its stream");
+        gt_table_text(table,
+                      pair->hold.holder[0] != '\0' ? pair->hold.holder : "the operation before it in its stream");
         gt_loaded_op_place(t, pair->example, text, sizeof text);
         gt_table_text(table, text);
         gt_table_text(table, t->kernels[pair->first].name);

@@ -13,7 +13,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "FILE", 0, "Where to write; .gz and .zst compress, - is standard output", 0 },
+    { "output", 'o', "FILE", 0, "File to write; .gz and .zst compress, - is standard output", 0 },
     { 0 },
 };
 
@@ -29,13 +29,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         else if (state->arg_num == 1)
             arguments->store = text;
         else
-            argp_error(state, "'%s' is one argument too many", text);
+            argp_error(state, "unexpected argument '%s'", text);
         return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
-            argp_error(state, "a format and a store are needed: gridtide export perfetto RUN.db -o FILE");
+            argp_error(state, "name a format and a store: gridtide export perfetto RUN.db -o FILE");
         if (arguments->output == NULL)
-            argp_error(state, "where to? -o FILE says so, -o - is standard output");
+            argp_error(state, "name the output with -o FILE, or -o - for standard output");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -69,7 +69,7 @@ static const struct argp parser = {
     options,
     parse_option,
     "RUN.db",
-    "Write the runs of a store, measured and simulated, or a part of each, for other tools.",
+    "Export the runs of a store, measured and simulated, or a part of each, for other tools.",
     gt_filter_children,
     help_filter,
     NULL,
@@ -98,6 +98,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_export = {
     "export",
-    "a store's runs for Perfetto or as CSV",
+    "export runs for Perfetto or as CSV",
     run,
 };

@@ -16,8 +16,8 @@ struct arguments {
 enum { OPTION_NO_PREDICT = 256 };
 
 static const struct argp_option options[] = {
-    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the changes that findings recommend", 0 },
-    { "output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0 },
+    { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not predict the gains of recommended changes", 0 },
+    { "output", 'o', "DIR", 0, "Folder to create (required); a previous report there is replaced", 0 },
     GT_OPTION_QUIET_FILE,
     { 0 },
 };
@@ -34,9 +34,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
-            argp_error(state, "name a store that 'gridtide run -o' wrote");
+            argp_error(state, "name a store that 'gridtide run' wrote");
         if (arguments->folder == NULL)
-            argp_error(state, "name the folder to make with -o DIR");
+            argp_error(state, "name the folder to create with -o DIR");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -45,12 +45,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db -o DIR",
-    "Make a report of what a store holds: a folder whose index.html opens in any browser, with "
-    "figures as SVG and PNG, and tables. Of one trace it opens with what bounds a step, where its time goes and what would "
-    "help most, as 'gridtide explain' says it; else with what the store is about: a change, before and after; kernels in "
-    "cycles; or the errors of many traces, with a page for each.\v"
-    "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former "
-    "report; anything else is left alone. gnuplot draws the figures.",
+    "Write a report about a store: a folder with an index.html for any browser, figures as SVG and PNG, and "
+    "tables. For one trace, the report begins with the summary of 'gridtide explain': what bounds a step, where "
+    "its time goes and what would help most. For other stores it begins with their subject: a change, before and "
+    "after; kernels in cycles; or the errors of many traces, with a page for each.\v"
+    "If the report fails, DIR is not changed. An existing DIR is replaced only if it is empty or a previous "
+    "report. gnuplot draws the figures.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
@@ -94,6 +94,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_report = {
     "report",
-    "what a store holds as a folder of pages to open in a browser",
+    "write a report as HTML pages",
     run,
 };

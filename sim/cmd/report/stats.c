@@ -18,7 +18,10 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0 },
+    { "run", 'r', "simulated|measured", 0,
+      "Show the newest simulated run (the default) or the newest measured "
+      "run",
+      0 },
     { 0 },
 };
 
@@ -31,11 +34,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'r':
         if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
-            argp_error(state, "there is no run kind '%s'; kinds are simulated, measured", text);
+            argp_error(state, "unknown kind of run '%s'; kinds are simulated, measured", text);
         arguments->run = text;
         return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -43,11 +46,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db",
-    "Say where a run's time went: the GPU's busy and idle time, streams and why they stood idle, kernels, "
-    "copies, SMs, occupancy over time, the critical path.\v"
-    "The makespan is from the first operation's start to the last one's end. A stream's busy time, its idle "
-    "times by reason and its time before the first and after the last operation add up to it. The critical "
-    "path leads from the first host call to the last operation's end; its parts add up to it.",
+    "Show where the time of a run goes: busy and idle time of the GPU, streams and why they were idle, kernels, "
+    "copies, SMs, occupancy over time, and the critical path.\v"
+    "The makespan is the time from the first operation's start to the last operation's end. A stream's busy time, "
+    "its idle times by reason, and its times before the first and after the last operation add up to the "
+    "makespan. The critical path leads from the first host call to the last operation's end; its parts add up to "
+    "that time.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
@@ -62,8 +66,8 @@ static int tell_change(struct gt_store *store, int64_t run_id, const struct argu
         return -1;
     if (without != 0 && arguments->format == GT_FORMAT_TABLE)
         fprintf(stderr,
-                "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
-                "%s' holds them against each other\n",
+                "gridtide: run %" PRId64 " has a change, run %" PRId64 " does not: 'gridtide compare %s' compares "
+                "them\n",
                 run_id, without, arguments->store);
     return 0;
 }
@@ -111,6 +115,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_stats = {
     "stats",
-    "where a run's time went: streams, kernels, copies, critical path",
+    "show where the time goes: streams, kernels, copies, critical path",
     run,
 };

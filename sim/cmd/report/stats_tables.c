@@ -405,7 +405,7 @@ static void add_cut(struct gt_table *table, const char *section, size_t most, si
 
     if (count <= most)
         return;
-    snprintf(text, sizeof text, "the %zu of most time out of %zu; --format csv and json have all", most, count);
+    snprintf(text, sizeof text, "the %zu with the most time of %zu; --format csv and json list all", most, count);
     add_note(table, section, text);
 }
 
@@ -420,13 +420,13 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
     add_cut(table, "kernels", most_names, stats->kernel_count);
     add_cut(table, "operators", most_names, stats->operator_count);
     if (stats->step_count > most_names) {
-        snprintf(text, sizeof text, "the first %zu out of %zu; --format csv and json have all", most_names,
+        snprintf(text, sizeof text, "the first %zu of %zu; --format csv and json list all", most_names,
                  stats->step_count);
         add_note(table, "steps", text);
     }
     add_cut(table, "critical_path", most_names, stats->path_count);
     if (stats->path_segments > most_segments) {
-        snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time", most_segments,
+        snprintf(text, sizeof text, "the %" PRIu64 " longest of %" PRIu64 ", in order of time", most_segments,
                  stats->path_segments);
         add_note(table, "critical_path_segments", text);
     }

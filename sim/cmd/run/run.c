@@ -23,36 +23,45 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
+    { "set", OPTION_SET, "KEY=VALUE", 0, "Change a key of the device. Repeat for several keys", 0 },
     GT_OPTION_QUIET_FILE,
-    { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
-    { "gaps", OPTION_GAPS, "recorded|calibrated", 0,
-      "The GPU's gaps and latencies of a recording as recorded (the default), or as the device file has them", 0 },
-    { "detail", OPTION_DETAIL, "sampled|full", 0,
-      "Programs of kernels: long grids by a part of their blocks "
-      "(the default), or every block",
+    { "output", 'o', "RUN.db", 0,
+      "Store to write (default: the trace's name with .db, in the current "
+      "directory)",
       0 },
-    { "streams", OPTION_STREAMS, "N", 0, "Spread what does not depend on each other over N streams", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Simulate the blocks of kernels on SMs (on, the default), or kernels "
+      "as a whole (off)",
+      0 },
+    { "gaps", OPTION_GAPS, "recorded|calibrated", 0,
+      "GPU gaps and latencies: as recorded (the default), or from the device file", 0 },
+    { "detail", OPTION_DETAIL, "sampled|full", 0,
+      "When machine code is simulated: a sample of the blocks of a large grid (the default), or every block", 0 },
+    { "streams", OPTION_STREAMS, "N", 0, "Distribute independent work over N streams", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
-    { "serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0 },
+      "Kernel launches, or ranges, with matching names do not depend on each other. Repeat for several "
+      "patterns",
+      0 },
+    { "serialize", OPTION_SERIALIZE, NULL, 0,
+      "Run one operation at a time: each waits for the one before, and "
+      "the host waits for each",
+      0 },
     { 0 },
 };
 
 static void add_setting(struct argp_state *state, struct gt_run_arguments *arguments, char *text)
 {
     if (strchr(text, '=') == NULL || text[0] == '=')
-        argp_error(state, "--set takes KEY=VALUE, not '%s'", text);
+        argp_error(state, "--set requires KEY=VALUE, not '%s'", text);
     if (arguments->setting_count == GT_RUN_SETTINGS_MAX)
-        argp_error(state, "--set more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
+        argp_error(state, "--set is given more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
     arguments->settings[arguments->setting_count++] = text;
 }
 
 static void add_independent(struct argp_state *state, struct gt_run_arguments *arguments, const char *text)
 {
     if (arguments->independent_count == GT_RUN_INDEPENDENT_MAX)
-        argp_error(state, "--independent more than %d times; * stands for any text", GT_RUN_INDEPENDENT_MAX);
+        argp_error(state, "--independent is given more than %d times; use * for any text", GT_RUN_INDEPENDENT_MAX);
     arguments->independent[arguments->independent_count++] = text;
 }
 
@@ -81,7 +90,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
     case ARGP_KEY_END:
         if (arguments->options.serialize && arguments->streams > 0)
-            argp_error(state, "--serialize leaves nothing to spread over streams; give it or --streams");
+            argp_error(state, "--serialize and --streams exclude each other");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -90,13 +99,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Simulate a trace on a device. The simulated run, and beside it the measured one where the trace "
-    "recorded it, go into an SQLite file for stats, compare, export and report.\v"
-    "With --streams, --set, --device, --serialize or --cost=program the trace is simulated without that too, and "
-    "the difference is called a change, with what was scaled and what is assumed. "
-    "Where no call's time was recorded the makespan has a range, what 9 of 10 real runs are expected in: gridtide-model(7). "
-    "A profile of another program is imported on the fly. "
-    "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
+    "Simulate a trace on a device. The simulated run, and the measured run if the trace has one, are written to "
+    "an SQLite file (a store) for stats, compare, explain, export and report.\v"
+    "--streams, --set, --device, --serialize and --cost=program define a change: the trace is also simulated "
+    "without it, and the result shows both, with what was scaled and what is assumed. If the trace has no "
+    "recorded call times, the makespan has a 90% interval; see gridtide-model(7). TRACE may also be a file that "
+    "'gridtide import' reads. 'gridtide devices' lists the devices, and 'gridtide devices --describe' the keys "
+    "for --set.",
     gt_model_children, NULL, NULL,
 };
 /* clang-format on */

@@ -16,16 +16,19 @@ static const char *const part_names[] = { "here", "worker", "task", "merge", "ag
 
 /* clang-format off */
 static const struct argp_option options[] = {
-    { "over", OPTION_OVER, "SPEC=A,B,...", 0, "A parameter of the grid: a change as 'gridtide whatif --change' takes it, "
-      "with the values to try; of one that needs none, on and off. May be repeated: every value meets every other's", 0 },
-    { "jobs", 'j', "N", 0, "Workers: processes here, by default one a core; with --slurm tasks of the job array, by "
-      "default 32", 0 },
-    { "slurm", OPTION_SLURM, "SBATCH-OPTIONS", 0, "As jobs of Slurm: one array, and a job that merges what its tasks "
-      "made", 0 },
-    { "output", 'o', "SWEEP.db", 0, "The store; one that the same command began is gone on with (required)", 0 },
+    { "over", OPTION_OVER, "SPEC=A,B,...", 0, "Try these values of a change (see 'gridtide whatif'); for a change "
+     "without a value use on,off. Repeat for several changes: every combination of values is tried", 0 },
+    { "jobs", 'j', "N", 0, "Number of workers: local processes (default: one per core), or tasks of the job array "
+     "with --slurm (default: 32)", 0 },
+    { "slurm", OPTION_SLURM, "SBATCH-OPTIONS", 0, "Submit Slurm jobs: one job array, and one job that merges the "
+     "results of its tasks", 0 },
+    { "output", 'o', "SWEEP.db", 0, "Store to write (required); a store that the same command started is "
+     "resumed", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Kernels of such names need nothing that their stream's other kernels make; may be repeated", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
+      "Kernels with matching names do not depend on other kernels of their stream. Repeat for several "
+      "patterns", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0, "Simulate the blocks of kernels on SMs (on, the default), or kernels "
+     "as a whole (off)", 0 },
     { "part", OPTION_PART, "NAME", OPTION_HIDDEN | OPTION_NO_USAGE, NULL, 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
@@ -52,9 +55,9 @@ static void add_trace(struct argp_state *state, const char *text, struct gt_swee
 {
     for (uint32_t i = 0; i < arguments->trace_count; i++)
         if (strcmp(arguments->traces[i], text) == 0)
-            argp_error(state, "the same trace twice: '%s'", text);
+            argp_error(state, "the trace '%s' is given twice", text);
     if (strcmp(text, "-") == 0)
-        argp_error(state, "a sweep reads its traces more than once: not from standard input");
+        argp_error(state, "a sweep reads its traces several times: it cannot read standard input");
     arguments->traces = gt_realloc(arguments->traces, arguments->trace_count + 1, sizeof *arguments->traces);
     arguments->traces[arguments->trace_count++] = text;
 }
@@ -64,20 +67,20 @@ static enum gt_sweep_part find_part(struct argp_state *state, const char *text)
     for (unsigned i = 0; i < sizeof part_names / sizeof part_names[0]; i++)
         if (strcmp(part_names[i], text) == 0)
             return (enum gt_sweep_part)i;
-    argp_error(state, "there is no part '%s'", text);
+    argp_error(state, "unknown part '%s'", text);
     return GT_SWEEP_HERE;
 }
 
 static void check(struct argp_state *state, const struct gt_sweep_arguments *arguments)
 {
     if (arguments->trace_count == 0)
-        argp_error(state, "name a trace to ask about");
+        argp_error(state, "name a trace");
     if (arguments->grid.count == 0)
-        argp_error(state, "say what is to be tried: --over streams=1,2,4");
+        argp_error(state, "name the values to try, as in --over streams=1,2,4");
     if (arguments->output == NULL)
         argp_error(state, "name the store with -o SWEEP.db");
     if (arguments->grid.points * arguments->trace_count > GT_SWEEP_POINTS_MAX)
-        argp_error(state, "%" PRIu64 " points for each of %u traces are more than %d; ask for fewer",
+        argp_error(state, "%" PRIu64 " points for each of %u traces exceed the limit of %d; try fewer values",
                    arguments->grid.points, arguments->trace_count, GT_SWEEP_POINTS_MAX);
 }
 
@@ -105,9 +108,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE... --over SPEC=A,B,... -o SWEEP.db",
-    "Ask about many changes at once: every combination of the values, of every trace, a row each in one store.\v"
-    "Answers are those of 'gridtide whatif', which lists the changes. What a change refuses is a row with the reason. What "
-    "is done stays where the command is interrupted; the same command goes on. 'gridtide report SWEEP.db' draws it.",
+    "Predict every combination of several changes for every trace, and store one row per prediction.\v"
+    "Predictions are those of 'gridtide whatif', whose --help lists the changes. A combination that does not "
+    "apply gets a row with the reason. An interrupted sweep keeps its finished rows; the same command resumes it. "
+    "'gridtide report SWEEP.db' draws the results.",
     gt_model_children, NULL, NULL,
 };
 /* clang-format on */
@@ -133,7 +137,9 @@ static int work_here(struct gt_sweep *sweep, const struct gt_sweep_arguments *ar
     free(todo);
     if (signal == 0 || result < 0)
         return result;
-    fprintf(stderr, "gridtide: interrupted: %" PRIu64 " of %" PRIu64 " points are done; the same command goes on\n",
+    fprintf(stderr,
+            "gridtide: interrupted: %" PRIu64 " of %" PRIu64 " points are done; run the same command to "
+            "resume\n",
             sweep->points - sweep->left, sweep->points);
     return 128 + signal;
 }
@@ -190,6 +196,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_sweep = {
     "sweep",
-    "how long it would take with each of many changes, into one store",
+    "predict many combinations of changes, into one store",
     run,
 };

@@ -26,15 +26,20 @@ struct arguments {
 
 static const struct argp_option options[] = {
     { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several", 0 },
-    { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
+    { "all", OPTION_ALL, NULL, 0, "Try every change that applies, one at a time, and list the best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
+      "Kernel launches, or ranges, with matching names do not depend on each other. Repeat for several "
+      "patterns",
+      0 },
     { "gradients", OPTION_GRADIENTS, "MIB", 0,
-      "How large all gradients of a training step are, where the trace does not say it (ddp=N)", 0 },
+      "Total size of a training step's gradients, if the trace does not state it (for ddp=N)", 0 },
     { "step", OPTION_STEP, "US", 0,
-      "A step's time without profiler, if you timed it: the host's pace is fitted to it", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
-    { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
+      "Time of a step that you measured without a profiler: host times are scaled to match it", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Simulate the blocks of kernels on SMs (on, the default), or kernels "
+      "as a whole (off)",
+      0 },
+    { "output", 'o', "RUN.db", 0, "Write the recording, the baseline and the predictions as runs into a store", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
     { 0 },
@@ -44,7 +49,7 @@ static void add_text(struct argp_state *state, const char *option, const char *t
                      size_t most)
 {
     if (*count == most)
-        argp_error(state, "--%s more than %zu times", option, most);
+        argp_error(state, "--%s is given more than %zu times", option, most);
     list[(*count)++] = text;
 }
 
@@ -62,7 +67,10 @@ static uint64_t read_gradients(struct argp_state *state, const char *text)
     double mib = strtod(text, &rest);
 
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(mib > 0) || mib > GRADIENTS_MOST_MIB)
-        argp_error(state, "--gradients has MiB from above 0 to %d, not '%s'", GRADIENTS_MOST_MIB, text);
+        argp_error(state,
+                   "--gradients requires MiB, more than 0 and at most %d, not "
+                   "'%s'",
+                   GRADIENTS_MOST_MIB, text);
     return (uint64_t)(mib * (1 << 20));
 }
 
@@ -72,7 +80,7 @@ static double read_step(struct argp_state *state, const char *text)
     double step_us = strtod(text, &rest);
 
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(step_us > 0) || step_us > STEP_MOST_US)
-        argp_error(state, "--step has microseconds from above 0 to %d, not '%s'", STEP_MOST_US, text);
+        argp_error(state, "--step requires microseconds, more than 0 and at most %d, not '%s'", STEP_MOST_US, text);
     return step_us;
 }
 
@@ -94,7 +102,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to ask about"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -113,7 +121,7 @@ static char *list_changes(int key, const char *text, void *input)
     out = open_memstream(&list, &bytes);
     if (out == NULL)
         gt_no_memory("a text");
-    fputs("What SPEC may be:\n", out);
+    fputs("Changes (SPEC):\n", out);
     for (size_t i = 0; i < gt_change_kind_count; i++) {
         const struct gt_change_kind *kind = gt_change_kinds[i];
         char spec[64];
@@ -133,10 +141,10 @@ static char *list_changes(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
-    "Predict how long a step of a recorded program takes with a change: other streams, other copies, a CUDA graph, another "
-    "GPU, another value of a device's key.\v"
-    "Steps are those of the steady state: start-up and irregular iterations are set aside. Every answer has a 90% interval, "
-    "a grade, its assumptions and what bounds it.",
+    "Predict how long a step of a recorded program takes after a change: more streams, pinned copies, a CUDA "
+    "graph, another GPU, a different value of a device key.\v"
+    "A prediction covers the steady state: start-up and irregular steps are excluded. It comes with a 90% "
+    "interval, a grade (trust), its assumptions, and the resource that bounds the step.",
     gt_model_children, list_changes, NULL,
 };
 /* clang-format on */

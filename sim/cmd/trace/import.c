@@ -29,11 +29,15 @@ struct arguments {
 enum { OPTION_EXECUTION_TRACE = 256 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
-    { "keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0 },
+    { "output", 'o', "TRACE", 0, "Trace to write; - is standard output, .gz and .zst compress", 0 },
+    { "keep", 'k', "DIR", 0, "Keep the unpacked contents of an ncu report in this new folder", 0 },
     { "execution-trace", OPTION_EXECUTION_TRACE, "ET", 0,
-      "What operations read and write: the JSON of PyTorch's ExecutionTraceObserver beside a Kineto profile", 0 },
-    { "warm-caches", 'w', NULL, 0, "Launches were profiled with caches left as they were (ncu --cache-control none)",
+      "File of PyTorch's ExecutionTraceObserver for the same run as a Kineto profile: states what operations read "
+      "and write",
+      0 },
+    { "warm-caches", 'w', NULL, 0,
+      "The profiler did not flush caches before each launch (ncu --cache-control "
+      "none)",
       0 },
     GT_OPTION_QUIET_FILE,
     { 0 },
@@ -51,10 +55,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_EXECUTION_TRACE: arguments->execution_trace = text; return 0;
     case ARGP_KEY_ARG:
         if (arguments->count == sizeof arguments->texts / sizeof arguments->texts[0])
-            argp_error(state, "%d files at a time: '%s' is one too many", GT_MOST_RANKS, text);
+            argp_error(state, "at most %d files are allowed: remove '%s'", GT_MOST_RANKS, text);
         arguments->texts[arguments->count++] = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to read"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to import"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -75,12 +79,11 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Formats:\n", stream);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
-    fputs(
-        "\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
-        "Without -o the trace goes into the current directory, named after the first FILE, with .jsonl.gz at "
-        "its end. Several files are the ranks of one job, a process each: one trace, in which their clocks agree and "
-        "collectives wait for the last rank.",
-        stream);
+    fputs("\nWithout FORMAT, the first bytes of the file decide. FILE may be compressed with gzip or zstd. Without "
+          "-o, the trace is written to the current directory as the name of the first FILE with .jsonl.gz. Several "
+          "files are the ranks of one job, one process each: they become one trace with aligned clocks, in which "
+          "collectives wait for the last rank.",
+          stream);
     fclose(stream);
     return help;
 }
@@ -88,9 +91,10 @@ static char *help_filter(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[FORMAT] FILE...",
-    "Turn a profile, or those of all ranks of a job, into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
-    "for, events and waits, and when all of it was measured to happen. Or a megakernel's task graph, as its compiler "
-    "wrote it: one launch of a kernel whose blocks do the tasks.\v ",
+    "Convert a profile, or the profiles of all ranks of a job, into a trace: the calls of the host threads, the "
+    "kernels, copies and memsets that they submit, events and waits, and the measured times of all of these. The "
+    "task graph of a megakernel, as its compiler wrote it, becomes one launch of a kernel whose blocks run the "
+    "tasks.\v ",
     NULL, help_filter, NULL,
 };
 /* clang-format on */
@@ -134,11 +138,14 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
         fprintf(out, "  group       %s of %" PRIu32 " GPUs\n", gt_name_text(workload, workload->groups[i].name),
                 workload->groups[i].size);
     for (uint32_t i = 0; i < workload->task_graph_count; i++)
-        fprintf(out, "  tasks       %" PRIu32 ", %s\n", workload->task_graphs[i]->task_count, policy_of(workload, i));
+        fprintf(out,
+                "  tasks       %" PRIu32 ", "
+                "%s\n",
+                workload->task_graphs[i]->task_count, policy_of(workload, i));
     fprintf(out, "  device      %s\n",
             workload->device != NULL      ? device
-            : workload->setting_count > 0 ? "no file for it; described in the trace"
-                                          : "not known");
+            : workload->setting_count > 0 ? "no device file; described in the trace"
+                                          : "unknown");
     free(name);
     free(device);
 }
@@ -196,7 +203,7 @@ static int run(int argc, char **argv)
     gt_parse(&parser, argc, argv, &arguments);
     first = first_is_format(&arguments);
     if (first == arguments.count)
-        return gt_usage("import", "name a file to read behind '%s'", arguments.texts[0]);
+        return gt_usage("import", "name a file to import after '%s'", arguments.texts[0]);
     recordings = (struct gt_recordings){
         .format = first > 0 ? arguments.texts[0] : NULL,
         .paths = &arguments.texts[first],
@@ -207,7 +214,7 @@ static int run(int argc, char **argv)
         .quiet = arguments.quiet,
     };
     if (recordings.execution_trace != NULL && recordings.count > 1)
-        return gt_usage("import", "--execution-trace goes with one profile at a time");
+        return gt_usage("import", "--execution-trace needs exactly one profile");
     made = arguments.output == NULL ? default_output(recordings.paths[0]) : NULL;
     status = import(&recordings, &arguments, made != NULL ? made : arguments.output);
     free(made);
@@ -216,6 +223,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_import = {
     "import",
-    "turn a profile, or a megakernel's task graph, into a trace",
+    "convert a profile, or a megakernel's task graph, into a trace",
     run,
 };

@@ -30,20 +30,20 @@ struct arguments {
 
 enum { OPTION_REPORT = 256, OPTION_DELAY, OPTION_DURATION, OPTION_FROM, OPTION_RANGE, OPTION_KEEP, OPTION_COST };
 static const struct argp_option options[] = {
-    { "output", 'o', "TRACE", 0, "Where the trace goes (recording.jsonl.gz); .gz and .zst compress", 0 },
-    { "report", OPTION_REPORT, "DIR", 0, "Simulate and explain the trace too, and draw a report into DIR", 0 },
-    { "delay", OPTION_DELAY, "SECONDS", 0, "Begin so long after the first CUDA call", 0 },
-    { "duration", OPTION_DURATION, "SECONDS", 0, "Record for so long", 0 },
+    { "output", 'o', "TRACE", 0, "Trace to write (default: recording.jsonl.gz); .gz and .zst compress", 0 },
+    { "report", OPTION_REPORT, "DIR", 0, "Also simulate and explain the trace, and write a report into DIR", 0 },
+    { "delay", OPTION_DELAY, "SECONDS", 0, "Start recording this long after the first CUDA call", 0 },
+    { "duration", OPTION_DURATION, "SECONDS", 0, "Record for this long", 0 },
     { "from", OPTION_FROM, "start|profiler|signal", 0,
-      "What switches recording on and off: start (the default, all of it), profiler (cudaProfilerStart and "
-      "cudaProfilerStop), signal (each SIGUSR2)",
+      "What starts and stops recording: start (the default: record everything), profiler (cudaProfilerStart and "
+      "cudaProfilerStop), signal (each SIGUSR2 toggles it)",
       0 },
     { "range", OPTION_RANGE, "NAME", 0, "Record while an NVTX range [DOMAIN:]NAME is open", 0 },
     { "cost", OPTION_COST, "cached|measure|none", 0,
-      "What recording itself costs on this machine: from the last measurement if there is one (cached, the default), "
+      "Recording overhead on this machine: from the last measurement, if there is one (cached, the default), "
       "measured now, or left out",
       0 },
-    { "keep", OPTION_KEEP, "DIR", 0, "Leave the recorder's own files in this folder", 0 },
+    { "keep", OPTION_KEEP, "DIR", 0, "Keep the recorder's own files in this folder", 0 },
     GT_OPTION_QUIET_FILE,
     { 0 },
 };
@@ -55,7 +55,7 @@ static uint64_t read_seconds(const struct argp_state *state, const char *name, c
     double seconds = strtod(text, &end);
 
     if (end == text || *end != '\0' || !(seconds >= 0 && seconds <= MOST_SECONDS))
-        argp_error(state, "--%s: '%s' is no time: seconds from 0 to %d", name, text, MOST_SECONDS);
+        argp_error(state, "--%s requires seconds from 0 to %d, not '%s'", name, MOST_SECONDS, text);
     return (uint64_t)(seconds * 1000 + 0.5);
 }
 
@@ -66,7 +66,7 @@ static int read_word(const struct argp_state *state, const char *option, const c
     for (int i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
-    argp_error(state, "--%s: '%s' is none of %s", option, text, all);
+    argp_error(state, "--%s: unknown value '%s'; values are %s", option, text, all);
     return 0;
 }
 
@@ -92,11 +92,11 @@ static void check(const struct argp_state *state, struct arguments *arguments)
     struct gt_recording *recording = &arguments->recording;
 
     if (recording->range != NULL && arguments->from_given)
-        argp_error(state, "--range and --from both say when to record: give one of them");
+        argp_error(state, "--range and --from exclude each other");
     if (recording->range != NULL)
         recording->from = "range";
     if (strcmp(recording->from, "start") != 0 && (recording->delay_ms > 0 || recording->duration_ms > 0))
-        argp_error(state, "--delay and --duration go with --from start");
+        argp_error(state, "--delay and --duration require --from start");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -117,7 +117,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->recording.program = &state->argv[state->next - 1];
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a program to run"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a program"); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -127,13 +127,12 @@ static const struct argp parser = {
     options,
     parse_option,
     "[--] PROGRAM [ARGUMENT...]",
-    "Run a CUDA program and write down what it asks of its GPUs: calls, streams, events and who waits for which, "
-    "graphs "
-    "with their edges, memory, copies and kernels, and when all of it happened. Its child processes are recorded "
+    "Run a CUDA program and record its GPU work as a trace: calls, streams, events and the waits for them, graphs "
+    "with their edges, memory, copies, kernels, and the times of all of these. Its child processes are recorded "
     "too, "
     "into the same trace.\v"
-    "The program runs as it would without; what was recorded until it ends, or is ended, is kept. Where another "
-    "profiler holds CUPTI nothing can be recorded.",
+    "The program behaves as it does without recording. If the program is terminated, the trace has everything "
+    "recorded until then. While another profiler uses CUPTI, nothing can be recorded.",
     NULL,
     NULL,
     NULL,
@@ -184,10 +183,10 @@ static int tell_end(const struct arguments *arguments, int status)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return GT_EXIT_DONE;
     if (WIFSIGNALED(status))
-        fprintf(stderr, "gridtide: %s was ended by signal %d (%s)\n", program, WTERMSIG(status),
+        fprintf(stderr, "gridtide: %s was terminated by signal %d (%s)\n", program, WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
     else
-        fprintf(stderr, "gridtide: %s ended with status %d\n", program, WEXITSTATUS(status));
+        fprintf(stderr, "gridtide: %s exited with status %d\n", program, WEXITSTATUS(status));
     return GT_EXIT_FAILED;
 }
 
@@ -208,9 +207,9 @@ static int check_output(const char *output, struct gt_error *error)
     int status = access(folder, W_OK);
 
     if (status != 0)
-        gt_error_set(error, "%s: cannot be written: %s: %s", output, folder, strerror(errno));
+        gt_error_set(error, "%s: cannot write: %s: %s", output, folder, strerror(errno));
     else if (stat(output, &found) == 0 && S_ISDIR(found.st_mode))
-        status = gt_error_set(error, "%s: is a folder; name a file for the trace", output);
+        status = gt_error_set(error, "%s: this is a folder; name a file for the trace", output);
     free(folder);
     return status;
 }
@@ -225,9 +224,8 @@ static int record(const struct arguments *arguments, const char *library, const 
         return gt_fail(&error);
     status = tell_end(arguments, ended);
     if (gt_importer_recorded.sniff_folder(folder) == 0) {
-        gt_error_set(&error, "%s made no CUDA call that succeeded, so that there is nothing to record%s",
-                     arguments->recording.program[0],
-                     has_driver() ? "" : "; this machine has no driver of NVIDIA's GPUs");
+        gt_error_set(&error, "%s made no successful CUDA call: nothing was recorded%s",
+                     arguments->recording.program[0], has_driver() ? "" : "; this machine has no NVIDIA driver");
         return gt_fail(&error);
     }
     gt_record_find_cost(library, arguments->cost, folder);
@@ -246,11 +244,11 @@ static char *make_folder(const char *keep, struct gt_error *error)
     if (keep == NULL)
         return gt_temporary_folder("record", error);
     if (mkdir(keep, 0777) != 0 && errno != EEXIST) {
-        gt_error_set(error, "%s: cannot make this folder: %s", keep, strerror(errno));
+        gt_error_set(error, "cannot create the folder %s: %s", keep, strerror(errno));
         return NULL;
     }
     if (gt_importer_recorded.sniff_folder(keep) > 0) {
-        gt_error_set(error, "%s: holds a recording already; name another folder", keep);
+        gt_error_set(error, "%s already holds a recording; name another folder", keep);
         return NULL;
     }
     path = realpath(keep, NULL); /* the program may go elsewhere */

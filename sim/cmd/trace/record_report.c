@@ -23,11 +23,11 @@ static int run_self(char *const arguments[], struct gt_error *error)
     failed = gt_child_start(&child, NULL, all, environ);
     free(path);
     if (failed != 0)
-        return gt_error_set(error, "gridtide %s: cannot be started: %s", arguments[0], strerror(failed));
+        return gt_error_set(error, "cannot start gridtide %s: %s", arguments[0], strerror(failed));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return gt_error_set(error, "gridtide %s failed; the trace is there", arguments[0]);
+        return gt_error_set(error, "gridtide %s failed; the trace was written", arguments[0]);
     return 0;
 }
 
@@ -47,7 +47,7 @@ int gt_record_report(const char *trace, const char *folder, bool quiet, struct g
     int status = -1;
 
     if (unlink(store) != 0 && errno != ENOENT)
-        gt_error_set(error, "%s: cannot be written anew: %s", store, strerror(errno));
+        gt_error_set(error, "cannot rewrite %s: %s", store, strerror(errno));
     else if (run_self((char *const[]){ "run", (char *)trace, "-o", store, quietly, NULL }, error) == 0 &&
              (quiet || run_self((char *const[]){ "explain", store, NULL }, error) == 0) &&
              run_self((char *const[]){ "report", store, "-o", (char *)folder, quietly, NULL }, error) == 0)

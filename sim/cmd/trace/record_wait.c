@@ -44,7 +44,7 @@ static void pass_to_all(const char *folder, int number)
     if (files != NULL)
         closedir(files);
     if (reached == 0)
-        fprintf(stderr, "gridtide: no process uses CUDA yet: the signal was not passed on, send it again\n");
+        fprintf(stderr, "gridtide: no process uses CUDA yet; the signal was not forwarded, send it again\n");
 }
 
 /* What `signals` did before, to be put back. */

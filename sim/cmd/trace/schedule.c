@@ -28,14 +28,22 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "policy", 'p', "NAME", 0, "Who does what: see below; in quotes with a policy's numbers", 0 },
-    { "workers", 'w', "COUNT", 0, "Workers to schedule for (default: as many as the graph says an SM holds)", 0 },
+    { "policy", 'p', "NAME", 0, "Scheduling policy (see below); quote a policy that has parameters", 0 },
+    { "workers", 'w', "COUNT", 0,
+      "Number of workers (default: the graph's workers per SM times the device's "
+      "SMs)",
+      0 },
     { "barriers", OPTION_BARRIERS, "fine|global", 0,
-      "A task waits for the operators before its own (the default), or all workers for each other between waves", 0 },
-    { "as", OPTION_AS, "rprogram|stream|streams|graph", 0, "What the trace does with the operators: see below", 0 },
+      "Each task waits for the operators that it depends on (the default), or all workers wait for each other "
+      "between waves",
+      0 },
+    { "as", OPTION_AS, "rprogram|stream|streams|graph", 0, "How the trace runs the operators (see below)", 0 },
     { "streams", OPTION_STREAMS, "COUNT", 0, "Number of streams for --as=streams (default: 4)", 0 },
-    { "device", OPTION_DEVICE, "NAME", 0, "A device file, for its SMs, gaps, and the graph's times on it", 0 },
-    { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
+    { "device", OPTION_DEVICE, "NAME", 0,
+      "Device file: number of SMs, gaps, and which of the graph's times "
+      "apply",
+      0 },
+    { "output", 'o', "TRACE", 0, "Trace to write; - is standard output, .gz and .zst compress", 0 },
     GT_OPTION_FORMAT,
     { 0 },
 };
@@ -71,7 +79,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG: gt_option_only(state, "graph", text, &arguments->path); return 0;
     case ARGP_KEY_END:
         if (arguments->path == NULL)
-            argp_error(state, "name an operator graph to schedule");
+            argp_error(state, "name an operator graph");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -103,8 +111,9 @@ static char *help_filter(int key, const char *text, void *input)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "GRAPH",
-    "Decide before anything runs which worker does which of a network's tasks in which order, and write it as a "
-    "trace that `gridtide run` and `gridtide validate` take; or write the same network as plain launches.\v ",
+    "Schedule the tasks of a network's operators on the workers of a persistent kernel ahead of time, or run the "
+    "same operators as separate kernel launches. Write the result as a trace for `gridtide run` and `gridtide "
+    "validate`.\v ",
     NULL, help_filter, NULL,
 };
 /* clang-format on */
@@ -280,6 +289,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_schedule = {
     "schedule",
-    "decide who does what in a network's operators, before it runs",
+    "schedule a network's operators ahead of time",
     run,
 };
