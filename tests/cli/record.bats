@@ -112,7 +112,7 @@ EOF
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
     [[ "$output" == *"--delay and --duration require --from start"* ]]
     run -2 "$GRIDTIDE" record --cost much true
-    [[ "$output" == *"'much' is none of cached, measure, none"* ]]
+    [[ "$output" == *"'much'; values are cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true
     [[ "$output" == *"'soon' is no time"* ]]
 }

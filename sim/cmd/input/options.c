@@ -62,7 +62,7 @@ enum {
 /* clang-format off */
 static const struct argp_option model_options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
-     "GPU to simulate (default: the GPU that the trace names)", 0},
+     "The GPU, by name or device file (default: the GPU that the trace names)", 0},
     {"cost", OPTION_COST, "measured|program", 0, "Source of kernel durations: measurements (the default) or a "
      "simulation of the kernel's machine code. Kernels that lack it use the other", 0},
     {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Nsight Compute profile, or a trace imported from one: kernels "
