@@ -282,7 +282,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
         scenario->repeated_passes = times;
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Each of the %u forward and backward passes of a step takes as long as the recorded one; "
+                           "Each of the %u forward and backward passes of a step takes as long as the recorded "
+                           "one; "
                            "from the second pass on, each gradient is added to the one before",
                            times);
         status = 0;

@@ -112,7 +112,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (counts.outs > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "Assumes the host reads the data of %u copies out only after its next wait; the trace does not show this",
+            "Assumes the host reads the data of %u copies out only after its next wait; the trace does not show "
+            "this",
             counts.outs);
     return 0;
 }
@@ -121,7 +122,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_async = {
     .name = "async",
     .takes = GT_ARGUMENT_NONE,
-    .help = "copies do not block the host (pageable memory is still staged)",
+    .help = "replace synchronous copies by asynchronous ones (pageable memory is still staged)",
     .tried = tried,
     .applies = applies,
     .apply = apply,

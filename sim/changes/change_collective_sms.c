@@ -28,7 +28,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     scenario->device.collective.most_channels = most;
     gt_scenario_assume(
         scenario, GT_TRUST_MEDIUM,
-        "Collectives use at most %u SMs and are slower where NCCL would use more; recorded ones keep their bandwidth",
+        "Collectives use at most %u SMs and are slower where NCCL would use more; recorded ones keep their "
+        "bandwidth",
         most);
     if (unsized > 0)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
@@ -41,6 +42,6 @@ const struct gt_change_kind gt_change_collective_sms = {
     .name = "collective-sms",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "no collective uses more than N SMs (NCCL_MAX_CTAS)",
+    .help = "limit each collective to N SMs (NCCL_MAX_CTAS)",
     .apply = apply,
 };

@@ -271,14 +271,16 @@ static void tell_updates(struct gt_scenario *scenario, const struct gt_training 
     }
     if (parted)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Optimizers step several times in a recorded step: ranks reduce after each backward pass");
+                           "Optimizers step several times in a recorded step: ranks reduce after each backward "
+                           "pass");
     if (through)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "A backward pass through a second model also reduces that model's gradients, in buckets of their own");
     if (kept)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Backward passes without an optimizer step after them reduce nothing (no_sync()); a later "
+                           "Backward passes without an optimizer step after them reduce nothing (no_sync()); a "
+                           "later "
                            "pass reduces their gradients");
 }
 
@@ -287,7 +289,8 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
     const struct gt_training *t = &ddp->training;
 
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "%u ranks, each with the recorded batch; %.1f MiB of gradients a step in %u bucket%s, reduced "
+                       "%u ranks, each with the recorded batch; %.1f MiB of gradients a step in %u bucket%s, "
+                       "reduced "
                        "during the backward pass (as DistributedDataParallel of %s does)",
                        ranks, (double)ddp->most.bytes / (1 << 20), ddp->most.buckets,
                        ddp->most.buckets == 1 ? "" : "s", ddp->framework->name);
@@ -345,6 +348,6 @@ const struct gt_change_kind gt_change_ddp = {
     .name = "ddp",
     .argument = "N[:bucket=MIB]",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "the training step on N GPUs by DistributedDataParallel, the same batch on each",
+    .help = "train on N GPUs with DistributedDataParallel; each GPU has the recorded batch size",
     .apply = apply,
 };

@@ -316,7 +316,8 @@ static int be_late(struct delay *d, struct gt_scenario *scenario, struct gt_erro
     find_places(d);
     if (d->places == 0)
         return gt_error_set(error,
-                            "rank %u has no range and no kernel '%.60s' in its steps; 'gridtide stats --ranges' of a "
+                            "rank %u has no range and no kernel '%.60s' in its steps; 'gridtide stats --ranges' "
+                            "of a "
                             "run lists ranges",
                             d->rank, d->before != NULL ? d->before : "");
     gt_scenario_replace(scenario, rebuild_late(d));

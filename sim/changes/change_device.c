@@ -81,7 +81,8 @@ static int apply_device(struct gt_scenario *scenario, const char *argument, stru
         return -1;
     scenario->device = device;
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                       "Host times and launch latencies stay as recorded; copies use the rates of the device file %s",
+                       "Host times and launch latencies stay as recorded; copies use the rates of the device file "
+                       "%s",
                        device.name);
     return 0;
 }

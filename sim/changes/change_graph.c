@@ -80,8 +80,9 @@ static void tell_refused(struct gt_scenario *scenario, const struct gt_captures 
     if (count > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "%u of %u parts of the recorded run stay as they were, because stream capture refuses them: %s %s", count,
-            captures->count, gt_call_place(scenario->workload, first->refused, place), first->why);
+            "%u of %u parts of the recorded run stay as they were, because stream capture refuses them: %s "
+            "%s",
+            count, captures->count, gt_call_place(scenario->workload, first->refused, place), first->why);
 }
 
 static void tell(struct gt_scenario *scenario, const struct gt_graph_counts *counts)
@@ -158,7 +159,7 @@ const struct gt_change_kind gt_change_graph = {
     .name = "graph",
     .argument = whole_steps,
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "the launches between two host waits (or of a step) become one graph launch",
+    .help = "capture the launches between two host waits (or of each step) in a CUDA graph",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -160,13 +160,13 @@ const struct gt_change_kind gt_change_kernel = {
     .name = "kernel",
     .argument = "NAME*FACTOR",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "kernels whose name is or contains NAME last FACTOR times as long",
+    .help = "scale kernels whose name is or contains NAME: FACTOR 0.5 halves their duration",
     .apply = apply_factor,
 };
 const struct gt_change_kind gt_change_remove = {
     .name = "remove",
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "these kernels and their launches are removed",
+    .help = "remove the kernels whose name is or contains NAME, with their launches",
     .apply = apply_remove,
 };

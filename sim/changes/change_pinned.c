@@ -57,7 +57,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     }
     if (count > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%u copies of pageable memory take the time that the device file gives for pinned memory; "
+                           "%u copies of pageable memory take the time that the device file gives for pinned "
+                           "memory; "
                            "allocating pinned memory once is not counted",
                            count);
     return 0;
@@ -67,7 +68,7 @@ static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_pinned = {
     .name = "pinned",
     .takes = GT_ARGUMENT_NONE,
-    .help = "copies from and to pageable memory use pinned memory",
+    .help = "replace pageable host memory of copies by pinned memory",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -238,12 +238,13 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (p.copies > 0) {
         struct gt_workload *changed = rebuild_ahead(&p, scenario, &calls);
 
-        gt_scenario_assume(
-            scenario, GT_TRUST_HIGH,
-            "%u copies in use a stream of their own and are submitted %s; their events take %u more calls", p.copies,
-            ahead == UINT32_MAX ? "together, not before the host's last wait"
-                                : "ahead of their use, also before the host's waits for other work",
-            calls);
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "%u copies in use a stream of their own and are submitted %s; their events take %u more "
+                           "calls",
+                           p.copies,
+                           ahead == UINT32_MAX ? "together, not before the host's last wait"
+                                               : "ahead of their use, also before the host's waits for other work",
+                           calls);
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                            "Assumes the host has the data when each copy is submitted, and the device has a buffer "
                            "for each copy in flight");

@@ -108,13 +108,16 @@ static void tell(struct gt_scenario *scenario, const struct gt_stream_assignment
             assignment->nodes);
     if (assignment->nodes_shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "%u graph nodes are ordered by the memory that they read and write: the graphs are as if "
+                           "%u graph nodes are ordered by the memory that they read and write: the graphs are as "
+                           "if "
                            "captured from this many streams",
                            assignment->nodes_shown);
     if (assignment->shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by the memory that they read and write",
                            assignment->shown);
-    gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls move to another stream; %u event%s keep the required order",
+    gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                       "%u calls move to another stream; %u event%s keep the required "
+                       "order",
                        assignment->moved, waits, waits == 1 ? "" : "s");
 }
 
@@ -165,7 +168,8 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         scenario->independence_unknown = true;
         gt_scenario_assume(
             scenario, GT_TRUST_LOW,
-            "The recording does not say which work of a stream is independent; the interval goes from none to all of "
+            "The recording does not say which work of a stream is independent; the interval goes from none to all "
+            "of "
             "it (name independent work with --independent, or give 'reads' and 'writes' in the trace)");
     }
     gt_assignment_free(&assignment);
@@ -177,7 +181,7 @@ const struct gt_change_kind gt_change_streams = {
     .name = "streams",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "independent work is spread over N streams of each context",
+    .help = "distribute independent work over N streams per context",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -135,7 +135,7 @@ static int dispatch(int argc, char **argv)
         return GT_EXIT_DONE;
     }
     if (argv[1][0] == '-')
-        return gt_usage("", "there is no option '%s' before a command", argv[1]);
+        return gt_usage("", "unknown option '%s' before the command", argv[1]);
     return run_command(argc - 1, argv + 1);
 }
 

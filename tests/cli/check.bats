@@ -21,12 +21,12 @@ TRACE
 
 @test "a race is told with its operations, what to add and a schedule; exit status 1" {
     run -1 --separate-stderr "$GRIDTIDE" check two.jsonl
-    [[ $output == *"two: 1 race; what they read and write is known of 100.0% of 2 operations"* ]]
+    [[ $output == *"two: 1 race; accesses are known for 100.0% of 2 operations"* ]]
     [[ $output == *"race 1: read-after-write of t"* ]]
     [[ $output == *"first   make (line 6, stream a)"* ]]
     [[ $output == *"second  use (line 8, stream b)"* ]]
     [[ $output == *"before line 8: b.wait_stream(a)"* ]]
-    [[ $output == *"shown   where the first comes"* ]]
+    [[ $output == *"shown   if the first is"* ]]
     [ "$stderr" = "" ]
 }
 
@@ -50,13 +50,13 @@ assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]'
 
 @test "with the wait that was told there are no races; exit status 0" {
     run -0 --separate-stderr "$GRIDTIDE" check safe.jsonl
-    [ "$output" = "safe: no races; what they read and write is known of 100.0% of 2 operations" ]
+    [ "$output" = "safe: no races; accesses are known for 100.0% of 2 operations" ]
 }
 
 @test "where operations do not say what they touch, the answer is never that there are no races" {
     sed 's/,"reads":\["t"\]//' safe.jsonl > half.jsonl
     run -0 --separate-stderr "$GRIDTIDE" check half.jsonl
-    [[ $output == *"none found, but of 1 operations nothing is known"*"50.0%"* ]]
+    [[ $output == *"none found, but the accesses of 1 operations are unknown"*"50.0%"* ]]
     [[ $output != *"no races"* ]]
     run -0 --separate-stderr "$GRIDTIDE" check half.jsonl --format json
     [[ $output == *'"covered_pct": 50,'* ]]
@@ -88,7 +88,7 @@ assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]'
     run -1 --separate-stderr "$GRIDTIDE" check "$samples/race-gradient.jsonl"
     [[ $output == *": 1 race;"*"read-after-write of gradient"*"default.wait_stream(side)"*"shown"* ]]
     run -1 --separate-stderr "$GRIDTIDE" check "$samples/race-reuse.jsonl"
-    [[ $output == *": 1 race;"*"write-after-read of next, whose memory was used before"*"batch.record_stream(side)"* ]]
+    [[ $output == *": 1 race;"*"write-after-read of next, whose memory was reused"*"batch.record_stream(side)"* ]]
     for repaired in "$samples"/race-*-repaired.jsonl; do
         run -0 --separate-stderr "$GRIDTIDE" check "$repaired"
         [[ $output == *": no races;"*"100.0%"* ]]
@@ -106,7 +106,7 @@ assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]'
 {"call":"launch","kernel":"k","stream":"b","may_read":["pool"]}
 END
     run -0 "$GRIDTIDE" check may.jsonl
-    [[ "$output" == *"none found, but of 2 operations nothing is known"* ]]
+    [[ "$output" == *"none found, but the accesses of 2 operations are unknown"* ]]
     [[ "$output" == *"1 possible race, not counted"*"read-after-write of pool: k (line 5, stream a), then k (line 6, stream b)"* ]]
     "$GRIDTIDE" check may.jsonl --format json | jq -e '.races == [] and (.possible | length) == 1 and .possible[0].fix != ""'
 }
@@ -114,10 +114,10 @@ END
 @test "memory used after it was freed, freed twice or freed in use is told, and fails" {
     { head -n 7 two.jsonl; echo '{"call":"free","buffer":"t","stream":"a","name":"cudaFreeAsync"}'; } > fine.jsonl
     run -0 "$GRIDTIDE" check fine.jsonl
-    [[ "$output" == "fine: no races; what"* ]]
+    [[ "$output" == "fine: no races; accesses"* ]]
     { cat fine.jsonl; echo '{"call":"launch","kernel":"use","stream":"a","reads":["t"]}'; tail -n 1 fine.jsonl; } > wrong.jsonl
     run -1 "$GRIDTIDE" check wrong.jsonl
-    [[ "$output" == "wrong: no races; memory is used wrongly 2 times; what"* ]]
+    [[ "$output" == "wrong: no races; 2 memory errors; accesses"* ]]
     [[ "$output" == *"use-after-free of t"*"first   free (line 8, stream a)"*"second  use (line 9, stream a)"* ]]
     [[ "$output" == *"double-free of t"*"second  free (line 10, stream a)"* ]]
     "$GRIDTIDE" check wrong.jsonl --format json > wrong.json || [ $? -eq 1 ]
@@ -129,7 +129,7 @@ END
     [[ "$output" == *"free-in-use of t"*"first   make (line 6, stream a)"*"do      before the free at line 8: b.wait_stream(a), or free it in stream a"* ]]
     sed 's/,"name":"cudaFreeAsync"//' early.jsonl > may.jsonl
     run -0 "$GRIDTIDE" check may.jsonl
-    [[ "$output" == *"1 time a buffer is given back in a stream's order while another stream may use it, not counted"* ]]
+    [[ "$output" == *"1 stream-ordered free of a buffer that another stream may still use, not counted"* ]]
 }
 
 @test "launches of one executable graph have an order in whatever streams; of others, and in other processes, they have none" {

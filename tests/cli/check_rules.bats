@@ -107,7 +107,7 @@ copy()
 TRACE
     run -1 --separate-stderr "$GRIDTIDE" check -q trace.jsonl --format json
     echo "$output"
-    jq -e '.races[0].fix == "ask for line 12, behind what its rank asks for before it, before line 11, and between them b.wait_stream(a)"' <<< "$output"
+    jq -e '.races[0].fix == "submit line 12, and the work of its rank before it, before line 11, and between them b.wait_stream(a)"' <<< "$output"
 }
 
 @test "streams of one number on two GPUs are told apart, and a device's synchronisation is for its own" {

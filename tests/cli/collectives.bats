@@ -15,7 +15,7 @@ world() {
     run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
     [ "$status" -eq 0 ]
     [[ "$output" == *"collectives-extrapolated"*"NVLS"* ]]
-    [[ "$output" == *"extrapolated: 1 collective is of more than the 2 GPUs that were measured"* ]]
+    [[ "$output" == *"extrapolated: 1 collective uses more than the 2 GPUs that were measured"* ]]
     run "$GRIDTIDE" whatif -q "$BATS_TEST_TMPDIR/t.jsonl" --change launch-cost=2
     [[ "$output" == *"low, extrapolated"*"measured with 2 GPUs; 1 of the trace have more"* ]]
     sed -i 's/0,1,2,3/0,1/; /"s[23]"/d' "$BATS_TEST_TMPDIR/t.jsonl"

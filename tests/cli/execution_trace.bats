@@ -70,7 +70,7 @@ print(len(answer["races"]), answer["covered_pct"])')
 @test "without the execution trace nothing is known" {
     "$GRIDTIDE" import kineto "$DATA/side-before.kineto.json.gz" -o alone.jsonl -q
     run -0 --separate-stderr "$GRIDTIDE" check -q alone.jsonl
-    [[ $output == *"none found, but of 4 operations nothing is known"*"0.0%"* ]]
+    [[ $output == *"none found, but the accesses of 4 operations are unknown"*"0.0%"* ]]
 }
 
 @test "an execution trace that is none, is cut off or nested without end is an error" {
@@ -108,7 +108,7 @@ ET
     run -2 "$GRIDTIDE" import kineto "$profile" "$profile" --execution-trace "$DATA/mlp.et.json.gz" -o out.jsonl
     run -1 --separate-stderr "$GRIDTIDE" import "$GRIDTIDE_SOURCE/traces/samples/race-reuse.jsonl" \
         --execution-trace "$DATA/mlp.et.json.gz" -o out.jsonl
-    [[ $stderr == *"race-reuse.jsonl: --execution-trace goes with a profile of PyTorch's profiler"* ]]
+    [[ $stderr == *"race-reuse.jsonl: --execution-trace needs a profile from PyTorch's profiler"* ]]
     [ ! -e out.jsonl ]
 }
 

@@ -13,7 +13,7 @@ explained() {
 
 @test "explain: two kernels in two streams that run one after the other had no room: registers" {
     explained no-room
-    jq -e '.pairs | length == 1 and .[0].why == "sm-room" and (.[0].room | startswith("no: no registers"))' <<< "$output"
+    jq -e '.pairs | length == 1 and .[0].why == "sm-room" and (.[0].room | startswith("no: no SM has free registers"))' <<< "$output"
     jq -e '.pairs[0] | .kernel == "other in stream b" and .waited_for == "long" and .lost_us > 90' <<< "$output"
 }
 

@@ -100,7 +100,7 @@ at() {
     [ "$(sqlite3 program.db "select options like '%cost=program%' from run where run_id = 3")" = 1 ]
     run "$GRIDTIDE" run --cost guess loop.jsonl
     [ "$status" -eq 2 ]
-    [[ "$output" == *"--cost is measured or program, not 'guess'"* ]]
+    [[ "$output" == *"--cost requires measured or program, not 'guess'"* ]]
 }
 
 @test "kernels: a launch of which nothing was measured lasts as long as its program's blocks" {
@@ -149,7 +149,7 @@ at() {
     grep -Eq '^0x0010 +wait +[0-9.]+ +66.7 +105600 FFMA R1, R1, R2, R1$' <<< "$output"
     run "$GRIDTIDE" explain run.db loop
     [ "$status" -eq 0 ]
-    [[ "$output" == *"2 launches fit 'loop': this is number 0"* ]]
+    [[ "$output" == *"2 launches match 'loop': showing launch 0"* ]]
 }
 
 @test "explain: shares in JSON add up" {
@@ -166,7 +166,7 @@ at() {
 @test "explain: what is not there is refused with what is" {
     run "$GRIDTIDE" explain run.db bar_kernel
     [ "$status" -eq 1 ]
-    [[ "$output" == "gridtide: run.db: no launch or kernel 'bar_kernel' with cycles; there are 0 loop_kernel,"* ]]
+    [[ "$output" == "gridtide: run.db: no launch or kernel 'bar_kernel' has cycles; these have: 0 loop_kernel,"* ]]
     grep -e gridtide -e bar_kernel loop.jsonl > bars.jsonl
     "$GRIDTIDE" run -q bars.jsonl -o bars.db
     run "$GRIDTIDE" explain bars.db 0
@@ -224,7 +224,7 @@ END
     run "$GRIDTIDE" run endless.jsonl -o endless.db
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ "$output" == *"'for_ever' has no cycles: program 'endless': given up after "* ]]
+    [[ "$output" == *"no cycles for kernel 'for_ever': program 'endless': given up after "* ]]
     grep -Eq '^ +1 .* at_once$' <<< "$output"
 }
 

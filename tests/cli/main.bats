@@ -4,7 +4,7 @@
     run "$GRIDTIDE" --help
     [ "$status" -eq 0 ]
     [[ "$output" == "Usage: gridtide COMMAND"* ]]
-    [[ "$output" == *"Exit status: 0 done, 1 the work failed, 2 wrong usage."* ]]
+    [[ "$output" == *"Exit status: 0 success, 1 failure, 2 incorrect usage."* ]]
 }
 
 @test "--version names the program and its version" {
@@ -66,14 +66,14 @@
 @test "an unknown option is wrong usage, and the most similar one is named" {
     run "$GRIDTIDE" --hlep run
     [ "$status" -eq 2 ]
-    [[ "$output" == *"no option '--hlep' before a command"* ]]
+    [[ "$output" == *"'--hlep' before the command"* ]]
     run "$GRIDTIDE" run --strems=2 no-such-file.jsonl
     [ "$status" -eq 2 ]
-    [ "$output" = "gridtide run: there is no option --strems; the most similar option is --streams. See 'gridtide run --help'." ]
+    [ "$output" = "gridtide run: unknown option --strems; the most similar option is --streams. See 'gridtide run --help'." ]
     run "$GRIDTIDE" run no-such-file.jsonl --devcie h200
     [[ "$output" == *"the most similar option is --device."* ]]
     run "$GRIDTIDE" run --frobnicate no-such-file.jsonl
-    [ "$output" = "gridtide run: there is no option --frobnicate. See 'gridtide run --help'." ]
+    [ "$output" = "gridtide run: unknown option --frobnicate. See 'gridtide run --help'." ]
 }
 
 @test "what only looks like an option is none: a value, or a file after --" {

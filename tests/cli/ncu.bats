@@ -292,7 +292,7 @@ END
     cmp <(sed 1d b.jsonl) <(sed 1d d.jsonl)
     run env PATH="$PWD/bin:$PATH" "$GRIDTIDE" import ncu chase.ncu-rep --keep kept
     [ "$status" -eq 1 ]
-    [[ "$output" == *"kept: cannot make this folder"* ]]
+    [[ "$output" == *"kept: cannot create this folder"* ]]
 }
 
 # tests/data/ncu-report: what Nsight Compute 2025.3.1 wrote of one launch on an H200, whole, and its pages.

@@ -48,7 +48,7 @@ ns_of() {
 @test "programs: kernels last as the profile's code says, scaled to their grid" {
     run "$GRIDTIDE" run --programs profile.jsonl timeline.jsonl -o run.db
     [ "$status" -eq 0 ]
-    grep -q 'timeline: programs for 2 of 2 kernels (3 of 3 launches), 1 of them profiled at another grid' \
+    grep -q 'timeline: machine code for 2 of 2 kernels (3 of 3 launches), 1 of them profiled with another grid' \
         <<< "$output"
     [ "$(sqlite3 run.db "select count(*) from run_kernel join run using (run_id) where kind = 'simulated'")" = 3 ]
     [ "$(sqlite3 run.db "select count(*) from run where kind = 'measured'")" = 0 ]
@@ -67,9 +67,9 @@ ns_of() {
 @test "programs: what no profile has is told and counted, and lasts as measured" {
     run "$GRIDTIDE" run --programs profile.jsonl --cost program strangers.jsonl -o run.db
     [ "$status" -eq 0 ]
-    grep -q 'programs for 1 of 3 kernels (1 of 4 launches), 0 of them' <<< "$output"
-    grep -q "no program for kernel 'loop' in blocks of 64x1x1: it was profiled with blocks of other" <<< "$output"
-    grep -q "no program for kernel 'void b::other(int)' in blocks of 256x1x1: it was not profiled" <<< "$output"
+    grep -q 'machine code for 1 of 3 kernels (1 of 4 launches), 0 of them' <<< "$output"
+    grep -q "no machine code for kernel 'loop' with blocks of 64x1x1: it was profiled with other block" <<< "$output"
+    grep -q "no machine code for kernel 'void b::other(int)' with blocks of 256x1x1: it was not profiled" <<< "$output"
     [ "$(ns_of run.db 0)" -lt 10000 ]
     [ "$(ns_of run.db 1)" = 60000 ]
     [ "$(ns_of run.db 3)" = 70000 ]
@@ -128,10 +128,10 @@ ns_of() {
     sed 's/"loop"/"pool"/' timeline.jsonl > both.jsonl
     run "$GRIDTIDE" run --programs profile.jsonl --programs second.jsonl both.jsonl -o run.db
     [ "$status" -eq 0 ]
-    grep -q 'programs for 2 of 2 kernels' <<< "$output"
+    grep -q 'machine code for 2 of 2 kernels' <<< "$output"
     run "$GRIDTIDE" run --programs strangers.jsonl timeline.jsonl -o none.db
     [ "$status" -eq 1 ]
-    grep -q 'strangers.jsonl: no kernel of it has a program' <<< "$output"
+    grep -q 'strangers.jsonl: no kernel has machine code' <<< "$output"
     run "$GRIDTIDE" run --programs absent.jsonl timeline.jsonl -o none.db
     [ "$status" -eq 1 ]
     grep -q absent.jsonl <<< "$output"
@@ -153,7 +153,7 @@ ns_of() {
     run "$GRIDTIDE" validate --repeat 1 --measured measured.db --programs profile.jsonl played.jsonl \
         played.jsonl -o v.db
     [ "$status" -eq 0 ]
-    [ "$(grep -c 'timeline: programs for 2 of 2' <<< "$output")" = 2 ]
+    [ "$(grep -c 'timeline: machine code for 2 of 2' <<< "$output")" = 2 ]
     # Two measured runs, of each two simulated ones (with the host's calls as measured, too), all the same.
     [ "$(sqlite3 v.db "select count(*), count(distinct end_ps - start_ps) from run_op where op_no = 1")" = '6|1' ]
     run "$GRIDTIDE" validate --repeat 1 --measured measured.db played.jsonl -o without.db
@@ -169,7 +169,7 @@ ns_of() {
         run "$GRIDTIDE" run --programs "$GRIDTIDE_SOURCE/traces/profiles/samples.jsonl.zst" --cost program \
             "$GRIDTIDE_SOURCE/traces/samples/pytorch-$name.json.gz" -o sample.db
         [ "$status" -eq 0 ]
-        grep -q "programs for $kernels of $kernels kernels ($launches of $launches launches), 0 of" <<< "$output"
+        grep -q "machine code for $kernels of $kernels kernels ($launches of $launches launches), 0 of" <<< "$output"
     done
 }
 

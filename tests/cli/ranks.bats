@@ -177,7 +177,7 @@ END
 @test "a first word that is no file is a format, or a file that is missing, by its look" {
     run "$GRIDTIDE" import kineto
     [ "$status" -eq 2 ]
-    [[ "$output" == *"name a file to read behind 'kineto'"* ]]
+    [[ "$output" == *"name a file to import after 'kineto'"* ]]
     profile 0 0 0 0 > a.json
     run "$GRIDTIDE" import missing.json a.json
     [ "$status" -eq 1 ]

@@ -104,13 +104,13 @@ EOF
 
 @test "a program and when to record: what is wrong is said" {
     run -2 "$GRIDTIDE" record
-    [[ "$output" == *"name a program to run"* ]]
+    [[ "$output" == *"name a program"* ]]
     run -2 "$GRIDTIDE" record --from never true
     [[ "$output" == *"'never' is not one of start, profiler, signal"* ]]
     run -2 "$GRIDTIDE" record --from profiler --range step true
-    [[ "$output" == *"give one of them"* ]]
+    [[ "$output" == *"exclude each other"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
-    [[ "$output" == *"--delay and --duration go with --from start"* ]]
+    [[ "$output" == *"--delay and --duration require --from start"* ]]
     run -2 "$GRIDTIDE" record --cost much true
     [[ "$output" == *"'much' is not one of cached, measure, none"* ]]
     run -2 "$GRIDTIDE" record --delay soon true
@@ -124,7 +124,7 @@ EOF
     run -1 "$GRIDTIDE" record -o x.jsonl -- sh -c 'exit 3' -q
     [[ "$output" == *"sh ended with status 3"*"made no successful CUDA call"* ]]
     run -1 "$GRIDTIDE" record -o x.jsonl /no/such/program
-    [[ "$output" == *"/no/such/program: cannot be started: No such file or directory"* ]]
+    [[ "$output" == *"cannot start /no/such/program: No such file or directory"* ]]
     [ ! -e x.jsonl ]
     for place in no/such/x.jsonl .; do
         run -1 "$GRIDTIDE" record -o "$place" -- touch ran
@@ -147,7 +147,7 @@ stand_in()
 @test "a program that fails: its status is told, the trace is written all the same" {
     stand_in
     run -1 bin/gridtide record -o x.jsonl -- sh -c 'exit 7'
-    [[ "$output" == *"sh ended with status 7"* ]]
+    [[ "$output" == *"sh exited with status 7"* ]]
     [[ "$output" == *"recorded: 2 kernels, 0 copies,"* ]]
     grep -q '"name":"cudaLaunchKernel"' x.jsonl
     run -0 bin/gridtide record -q -o x.jsonl -- true

@@ -70,7 +70,7 @@ slow()
     sweep "$samples/cuda-default-stream.json.gz" --over graph -o "$folder/db" > "$folder/table"
     [ "$(sqlite3 "$folder/db" "SELECT count(*) FROM sweep_grid WHERE graph = 'on' AND predicted_us IS NULL AND
         refusal LIKE '%stream capture refuses it: call 3 %'")" = 1 ]
-    grep -q '^best of cuda-default-stream: nothing changed, ' "$folder/table"
+    grep -q '^best of cuda-default-stream: no change, ' "$folder/table"
 }
 
 @test "a worker that is killed does nothing to the rows; its point is done again" {
@@ -129,7 +129,7 @@ slow()
     "$GRIDTIDE" run "$trace" -q -o "$folder/runs"
     run sweep "$trace" --over pinned -o "$folder/runs"
     [ "$status" = 1 ]
-    [[ $output == *"a store of runs, not of a sweep"* ]]
+    [[ $output == *"this store holds runs, not a sweep"* ]]
 }
 
 @test "a trace that cannot be read is told, and the others are done" {
@@ -180,7 +180,7 @@ slow()
     PATH=$(dirname "$(command -v env)") command -v sbatch > /dev/null && skip "sbatch is installed"
     run sweep "$trace" --over pinned -o "$folder/db" --slurm ''
     [ "$status" = 1 ]
-    [[ $output == *"sbatch is missing"* ]]
+    [[ $output == *"sbatch was not found"* ]]
 }
 
 @test "the report of a sweep has the best, a line a parameter and a map" {

@@ -217,7 +217,7 @@ d["tasks"].reverse()' 'comes after'
     printf 'op,bytes,time_us,note\nk,1000,2,x\nk,2000,4,y\n' > costs.csv
     run "$GRIDTIDE" run typed.jsonl --task-costs costs.csv -o csv.db
     [ "$status" -eq 0 ]
-    [[ "$output" == *"4 tasks last as costs.csv has it, 1 say a time themselves"* ]]
+    [[ "$output" == *"4 tasks take their time from costs.csv, 1 state their own time"* ]]
     printf '\n {"time_ns":{"k":[[1000,2000],[2000,4000]]}}' > costs.json
     run "$GRIDTIDE" run -q typed.jsonl --task-costs costs.json -o json.db
     [ "$status" -eq 0 ]
@@ -240,7 +240,7 @@ d["tasks"].reverse()' 'comes after'
     wrong 'kind,bytes\nk,1\n' 'costs:1: the header needs the columns kind and time_us'
     wrong 'kind,time_us\nk,x\n' "costs:2: the time 'x'"
     wrong 'kind,time_us\nk,1\nk,2\n' 'kind k has two times'
-    wrong 'kind,time_us\nj,1\n' 'has a time for none of the 1 tasks'
+    wrong 'kind,time_us\nj,1\n' 'gives a time to none of the 1 tasks'
     wrong '{"time_us":{"k":"x"}}' 'costs: kind k: a time is a number'
     wrong '{"time_us":\n{"k":' 'costs:2: '
     wrong '' 'the table is empty'
@@ -266,7 +266,7 @@ d["tasks"].reverse()' 'comes after'
     sed -i '1a {"program":"ten","compute_capability":90,"warps":2,"warps_per_block":1,"l1_load_hit":0,"sass":["LDG.E R0, desc[UR4][R2.64]","FADD R0, R0, 1","@P0 BRA 0x10","STG.E desc[UR4][R2.64], R0","EXIT"],"control":[1809,4084,2021,2033,2034],"executions":[2,20,20,2,2],"access":[[0,"global",4,4,1],[3,"global",4,4,1]]}' typed.jsonl
     run "$GRIDTIDE" run typed.jsonl -o program.db
     [ "$status" -eq 0 ]
-    [[ "$output" == *"tasks of 1 kinds last as a block of their programs does alone on its SM"* ]]
+    [[ "$output" == *"tasks of 1 kinds take the time of one block of their program, alone on its SM"* ]]
     # 125 tasks a worker, each a load from DRAM and more: between 0.3 and 3 us.
     us=$("$GRIDTIDE" export csv program.db -o - | tail -n 1 | cut -d, -f 20)
     [ "${us%.*}" -ge 38 ] && [ "${us%.*}" -le 750 ]

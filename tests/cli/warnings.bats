@@ -80,7 +80,7 @@ END
     printf '%s\n' '{"gridtide":1}' '{"kernel":"k","duration_us":1}' '{"call":"launch","kernel":"k"}' > k.jsonl
     run "$GRIDTIDE" run k.jsonl --cost program -o k.db
     [ "$status" -eq 1 ]
-    [[ "$output" == *"k.jsonl: --cost program, but no kernel has a program: profile it with ncu --set full"*"--programs FILE"* ]]
+    [[ "$output" == *"k.jsonl: --cost program, but no kernel has machine code: "*"ncu --set full"*"--programs FILE"* ]]
     [ ! -e k.db ]
 }
 

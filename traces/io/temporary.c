@@ -132,7 +132,7 @@ char *gt_temporary_folder(const char *what, struct gt_error *error)
         gt_temporary_add(folder);
         return folder;
     }
-    gt_error_set(error, "%s: cannot make this folder: %s (set TMPDIR)", folder, strerror(errno));
+    gt_error_set(error, "%s: cannot create this folder: %s (set TMPDIR)", folder, strerror(errno));
     free(folder);
     return NULL;
 }

@@ -420,7 +420,7 @@ static struct gt_workload *read_report(struct gt_input *input, const char *path,
     if (folder == NULL)
         return NULL;
     if (keep != NULL && mkdir(keep, 0777) != 0)
-        gt_error_set(error, "%s: cannot make this folder: %s", keep, strerror(errno));
+        gt_error_set(error, "%s: cannot create this folder: %s", keep, strerror(errno));
     else if (unpack_report(input, path, folder, error) == 0)
         workload = read_folder(folder, path, options, error);
     if (temporary != NULL)

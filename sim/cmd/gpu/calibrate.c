@@ -38,7 +38,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->format = gt_option_format(state, text);
         arguments->format_given = true;
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'; name the device file with -o", text); return 0;
     case ARGP_KEY_END:
         if (arguments->output == NULL)
             argp_error(state, "name the device file to write, -o DEVICE.ini");
@@ -62,7 +62,7 @@ static char *list_groups(int key, const char *text, void *input)
     for (size_t i = 0; i < gt_calibration_group_count; i++)
         fprintf(out, "\n  %-12s %s", gt_calibration_groups[i].name, gt_calibration_groups[i].help);
     if (gt_calibration_group_count == 0)
-        fputs(" none, built without CUDA", out);
+        fputs(" none: built without CUDA", out);
     fclose(out);
     return list;
 }

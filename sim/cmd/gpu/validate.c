@@ -310,8 +310,8 @@ static int conclude(struct work *work, struct gt_error *error)
                 GT_SHRINK_ALL_S, gt_shrink_left(&work->shrinker));
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s",
-                            count > 1 ? "more error than the suite's thresholds in table metric allow"
-                                      : "more error than the thresholds in table metric allow");
+                            count > 1 ? "the error exceeds the suite's thresholds (table metric)"
+                                      : "the error exceeds the thresholds (table metric)");
     return 0;
 }
 

@@ -94,7 +94,7 @@ static int make_folder(const char *store, struct gt_error *error)
     int result = mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : -1;
 
     if (result != 0)
-        gt_error_set(error, "%s: cannot be made: %s", folder, strerror(errno));
+        gt_error_set(error, "cannot create %s: %s", folder, strerror(errno));
     free(folder);
     return result;
 }

@@ -16,7 +16,7 @@ uint64_t gt_option_number(const struct argp_state *state, const char *name, cons
     errno = 0;
     value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low, high,
+        argp_error(state, "--%s requires an integer from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low, high,
                    text);
     return value;
 }
@@ -25,7 +25,7 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
                      const char *second)
 {
     if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
-        argp_error(state, "--%s is %s or %s, not '%s'", name, first, second, text);
+        argp_error(state, "--%s requires %s or %s, not '%s'", name, first, second, text);
     return strcmp(text, first) != 0;
 }
 
@@ -34,14 +34,14 @@ enum gt_format gt_option_format(const struct argp_state *state, const char *text
     enum gt_format format = GT_FORMAT_TABLE;
 
     if (gt_format_parse(text, &format) != 0)
-        argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+        argp_error(state, "unknown format '%s'; formats are table, csv, json", text);
     return format;
 }
 
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place)
 {
     if (*place != NULL)
-        argp_error(state, "one %s at a time: '%s' is one too many", what, text);
+        argp_error(state, "only one %s is allowed: remove '%s'", what, text);
     *place = text;
 }
 
@@ -111,7 +111,7 @@ static gt_time_ps parse_time(const struct argp_state *state, const char *name, c
     gt_time_ps time_ps = 0;
 
     if (gt_decimal_parse(text, strlen(text), 6, GT_TIME_LIMIT_PS, &time_ps, &error) != 0)
-        argp_error(state, "--%s takes a time in microseconds, '%s' %s", name, text, error.text);
+        argp_error(state, "--%s requires a time in microseconds; '%s' %s", name, text, error.text);
     return time_ps;
 }
 

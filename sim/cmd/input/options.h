@@ -32,9 +32,9 @@ enum gt_format gt_option_format(const struct argp_state *state, const char *text
     {                                                                                     \
         "quiet", 'q', NULL, 0, "Print only the result: no progress, notes or warnings", 0 \
     }
-#define GT_OPTION_QUIET_FILE                                 \
-    {                                                        \
-        "quiet", 'q', NULL, 0, "Print nothing but errors", 0 \
+#define GT_OPTION_QUIET_FILE                          \
+    {                                                 \
+        "quiet", 'q', NULL, 0, "Print only errors", 0 \
     }
 #define GT_OPTION_QUIET_FORMAT                                                 \
     {                                                                          \

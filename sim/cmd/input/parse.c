@@ -69,7 +69,7 @@ static void tell_unknown(const struct table *table, const char *command, const c
             nearest = table->longs[i].name;
         }
     }
-    fprintf(stderr, "%s: there is no option --%s", command, clean);
+    fprintf(stderr, "%s: unknown option --%s", command, clean);
     if (nearest != NULL)
         fprintf(stderr, "; the most similar option is --%s", nearest);
     fprintf(stderr, ". See '%s --help'.\n", command);

@@ -27,8 +27,8 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
             return -1;
         if (!gt_has_programs(profiles->workloads[i]))
             return gt_error_set(error,
-                                "%.300s: no kernel of it has a program; name what gridtide import ncu "
-                                "made",
+                                "%.300s: no kernel has machine code; name a report of Nsight Compute or a trace "
+                                "that 'gridtide import ncu' wrote",
                                 profiles->paths[i]);
     }
     return 0;
@@ -49,14 +49,14 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
         told++;
         name = gt_clean_name(gt_name_text(workload, kernel->name));
         fprintf(stderr,
-                "gridtide: warning: no program for kernel '%.100s' in blocks of %" PRIu32 "x%" PRIu32 "x%" PRIu32
-                ": it was %s\n",
+                "gridtide: warning: no machine code for kernel '%.100s' with blocks of "
+                "%" PRIu32 "x%" PRIu32 "x%" PRIu32 ": %s\n",
                 name, kernel->block[0], kernel->block[1], kernel->block[2],
-                other_block ? "profiled with blocks of other sizes" : "not profiled");
+                other_block ? "it was profiled with other block sizes" : "it was not profiled");
         free(name);
     }
     if (missing > told)
-        fprintf(stderr, "gridtide: warning: no program for %" PRIu64 " more kernels\n", missing - told);
+        fprintf(stderr, "gridtide: warning: no machine code for %" PRIu64 " more kernels\n", missing - told);
 }
 
 void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
@@ -81,8 +81,8 @@ void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *
         char *shown = gt_clean_name(name);
 
         fprintf(stderr,
-                "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %" PRIu64
-                " launches), %" PRIu64 " of them profiled at another grid\n",
+                "gridtide: %.200s: machine code for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %" PRIu64
+                " launches), %" PRIu64 " of them profiled with another grid\n",
                 shown, kernels - missing, kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
         free(shown);
         tell_missing(workload, &matches);
@@ -95,8 +95,8 @@ int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *
     if (gt_has_programs(workload))
         return 0;
     return gt_error_set(error,
-                        "%.300s: --cost program, but no kernel has a program: profile it with ncu --set full "
-                        "and name the report with --programs FILE, or leave --cost program out",
+                        "%.300s: --cost program, but no kernel has machine code: profile the program with ncu "
+                        "--set full and add --programs FILE, or remove --cost program",
                         workload->path != NULL ? workload->path : "standard input");
 }
 

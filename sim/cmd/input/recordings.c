@@ -16,8 +16,7 @@ static struct gt_workload *read_one(const struct gt_recordings *recordings, uint
     if (*importer == NULL)
         return NULL;
     if (options->execution_trace != NULL && !(*importer)->takes_execution_trace) {
-        gt_error_set(error,
-                     "%s: --execution-trace goes with a profile of PyTorch's profiler (kineto), this is read as %s",
+        gt_error_set(error, "%s: --execution-trace needs a profile from PyTorch's profiler (kineto); this file is %s",
                      recordings->paths[number], (*importer)->name);
         gt_input_close(options->input);
         return NULL;

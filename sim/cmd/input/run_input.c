@@ -71,7 +71,7 @@ static int apply_settings(const struct gt_workload *workload, const char *part, 
     for (uint32_t i = 0; i < workload->setting_count; i++)
         if (strncmp(workload->settings[i].key, part, strlen(part)) == 0 &&
             gt_device_set(device, workload->settings[i].key, workload->settings[i].value, error) != 0)
-            return gt_error_prefix(error, "%.300s: the trace's device settings: ", file_of(workload));
+            return gt_error_prefix(error, "%.300s: device settings of the trace: ", file_of(workload));
     return 0;
 }
 
@@ -98,18 +98,18 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         if (gt_device_load(workload->device, device, error) == 0)
             return apply_settings(workload, typed(workload) ? "" : "scheduling.", device, error);
         if (workload->setting_count == 0)
-            return gt_error_prefix(error, "%.300s: the trace asks for device '%s' (--device chooses another): ",
+            return gt_error_prefix(error, "%.300s: the trace names device '%s' (--device selects another): ",
                                    file_of(workload), workload->device);
     }
     if (workload->setting_count > 0) {
         if (!quiet)
-            fputs("gridtide: no device file for the trace's GPU: built from the trace's own device block, "
-                  "the rest at defaults (--device chooses another)\n",
+            fputs("gridtide: no device file for the trace's GPU: using the trace's device block and defaults for "
+                  "the rest (--device selects another)\n",
                   stderr);
         return build_from_settings(workload, device, error);
     }
     if (!quiet)
-        fprintf(stderr, "gridtide: the trace names no device: taking %s (--device chooses another)\n",
+        fprintf(stderr, "gridtide: the trace names no device: using %s (--device selects another)\n",
                 fallback_device);
     return gt_device_load(fallback_device, device, error);
 }

@@ -40,9 +40,9 @@ void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_ker
             continue;
         name = gt_short_name(gt_name_text(workload, workload->kernels[workload->ops[launch->op].kernel].name),
                              NAME_COLUMNS);
-        fprintf(stderr, "gridtide: warning: kernel '%s' has no cycles: %s\n", name, launch->failure);
+        fprintf(stderr, "gridtide: warning: no cycles for kernel '%s': %s\n", name, launch->failure);
         free(name);
     }
     if (failures > WARNINGS)
-        fprintf(stderr, "gridtide: warning: %u more kernels have no cycles\n", failures - WARNINGS);
+        fprintf(stderr, "gridtide: warning: no cycles for %u more kernels\n", failures - WARNINGS);
 }

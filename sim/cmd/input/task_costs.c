@@ -12,16 +12,17 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
 {
     char *shown = gt_clean_name(name);
 
-    fprintf(stderr, "gridtide: %.200s: %" PRIu64 " tasks last as %.200s has it", shown, report->priced, path);
+    fprintf(stderr, "gridtide: %.200s: %" PRIu64 " tasks take their time from %.200s", shown, report->priced, path);
     if (report->without > 0)
-        fprintf(stderr, ", %" PRIu64 " are of kinds that it has not: they go by their bytes and operations",
+        fprintf(stderr,
+                ", %" PRIu64 " have a kind that the table lacks: their bytes and operations give their "
+                "time",
                 report->without);
     if (report->had > 0)
-        fprintf(stderr, ", %" PRIu64 " say a time themselves", report->had);
+        fprintf(stderr, ", %" PRIu64 " state their own time", report->had);
     fputc('\n', stderr);
     if (report->unused != NULL)
-        fprintf(stderr, "gridtide: %.200s: no task is of kind %.80s, which %.200s has\n", shown, report->unused,
-                path);
+        fprintf(stderr, "gridtide: %.200s: no task has the kind %.80s of %.200s\n", shown, report->unused, path);
     free(shown);
 }
 
@@ -40,9 +41,9 @@ static int price_by_table(const char *path, struct gt_workload *workload, const 
     gt_task_costs_free(costs);
     if (report.priced > 0 || report.had + report.without == 0)
         return 0;
-    return gt_error_set(error, "--task-costs: %.300s has a time for none of the %" PRIu64 " tasks: %s", path,
+    return gt_error_set(error, "--task-costs: %.300s gives a time to none of the %" PRIu64 " tasks: %s", path,
                         report.had + report.without,
-                        report.without > 0 ? "its kinds are others" : "they say their times themselves");
+                        report.without > 0 ? "it has none of their kinds" : "they state their own times");
 }
 
 int gt_price_tasks(const char *path, struct gt_workload *workload, const struct gt_device *device, const char *name,
@@ -59,8 +60,8 @@ int gt_price_tasks(const char *path, struct gt_workload *workload, const struct 
     if (kinds > 0 && !quiet) {
         shown = gt_clean_name(name);
         fprintf(stderr,
-                "gridtide: %.200s: tasks of %d kinds last as a block of their programs does alone on its SM, all SMs "
-                "busy with such\n",
+                "gridtide: %.200s: tasks of %d kinds take the time of one block of their program, alone on its SM "
+                "while all SMs run such blocks\n",
                 shown, kinds);
         free(shown);
     }

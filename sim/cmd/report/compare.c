@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -263,8 +263,7 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
         return gt_error_set(error, "%s: contains no simulated run; create one with 'gridtide run'", arguments->store);
     result = load(store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
-        fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
-                arguments->store);
+        fprintf(stderr, "gridtide: %s: the trace has no recorded times to compare with\n", arguments->store);
     if (result == 0)
         print(&compared, arguments->format);
     gt_kernels_free(&compared.kernels);

@@ -42,7 +42,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num < 2)
-            argp_error(state, "name two stores that 'gridtide run -o' wrote: before and after");
+            argp_error(state, "name two stores that 'gridtide run' wrote: before and after");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

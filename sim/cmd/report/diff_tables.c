@@ -242,7 +242,7 @@ static struct gt_table *notes_table(const struct gt_diff *diff)
 
     if (!diff->causes) {
         gt_table_text(table, "critical_path");
-        gt_table_text(table, "a measured run has no causes: no critical path, no cause of a gap, no blocked calls");
+        gt_table_text(table, "a measured run has no causes: no critical path, no causes of gaps, no blocked calls");
     }
     if (strcmp(diff->side[0]->run->device.name, diff->side[1]->run->device.name) != 0) {
         gt_table_text(table, "diff");

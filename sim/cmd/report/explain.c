@@ -128,7 +128,7 @@ static gt_time_ps parse_gap(const struct argp_state *state, const char *text)
     double us = strtod(text, &end);
 
     if (end == text || *end != '\0' || !(us >= 0) || us > (double)GT_TIME_LIMIT_PS / 1e6)
-        argp_error(state, "--gap takes microseconds, not '%s'", text);
+        argp_error(state, "--gap requires microseconds, not '%s'", text);
     return (gt_time_ps)llround(us * 1e6);
 }
 
@@ -161,7 +161,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "one kernel can be explained: '%s' is one too many", text);
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote, or a trace"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace, or a store that 'gridtide run' wrote"); return 0;
     case ARGP_KEY_SUCCESS: check_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

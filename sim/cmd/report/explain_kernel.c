@@ -47,7 +47,7 @@ static void fail_none(const struct gt_kernels *kernels, const struct gt_explain_
         gt_error_set(error, "%s: contains no kernel with cycles; import a profile of Nsight Compute and run that",
                      request->store);
     else
-        gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", request->store,
+        gt_error_set(error, "%s: no launch or kernel '%.100s' has cycles; these have: %s%s", request->store,
                      request->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
 }
 
@@ -74,7 +74,7 @@ static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, cons
         fail_none(kernels, request, error);
     else if (fits > 1)
         fprintf(stderr,
-                "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
+                "gridtide: %" PRIu32 " launches match '%s': showing launch %" PRIu32 ", which has the most "
                 "cycles\n",
                 fits, request->kernel, chosen->launch);
     return chosen;

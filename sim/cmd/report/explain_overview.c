@@ -69,7 +69,7 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
     for (size_t i = 0; i < overview->count; i++)
         print_finding(out, run, overview, i);
     if (overview->count == 0)
-        fputs("nothing stands out that a change would shorten by 1% or more\n", out);
+        fputs("no change is known that would gain 1% or more\n", out);
     if (overview->why_not != NULL)
         put(out, 0, gt_strdup(overview->why_not));
     putc('\n', out);

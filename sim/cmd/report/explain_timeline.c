@@ -125,11 +125,11 @@ static struct gt_table *gaps_table(const struct gt_loaded_run *t, const struct g
 static void say_room(const struct gt_pair *pair, char *text, size_t bytes)
 {
     if (pair->free_sms > 0)
-        snprintf(text, bytes, "yes: the first leaves %" PRIu32 " SMs", pair->free_sms);
+        snprintf(text, bytes, "yes: the first leaves %" PRIu32 " SMs free", pair->free_sms);
     else if (pair->lacking == NULL)
         snprintf(text, bytes, "yes: beside the first's blocks");
     else
-        snprintf(text, bytes, "no: no %s left on an SM", pair->lacking);
+        snprintf(text, bytes, "no: no SM has free %s", pair->lacking);
 }
 
 static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct gt_pair *pairs, size_t count,

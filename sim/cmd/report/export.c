@@ -33,7 +33,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
-            argp_error(state, "a format and a store are needed: gridtide export perfetto RUN.db -o FILE");
+            argp_error(state, "name a format and a store: gridtide export perfetto RUN.db -o FILE");
         if (arguments->output == NULL)
             argp_error(state, "name the output with -o FILE; -o - is standard output");
         return 0;

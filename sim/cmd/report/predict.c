@@ -32,7 +32,7 @@ struct gt_predicting {
 static void say_why_not(struct gt_predicting *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say_why_not(struct gt_predicting *p, const char *format, ...)
 {
-    size_t begun = (size_t)snprintf(p->why_not, sizeof p->why_not, "without predicted gains: ");
+    size_t begun = (size_t)snprintf(p->why_not, sizeof p->why_not, "no predicted gains: ");
     va_list arguments;
 
     va_start(arguments, format);
@@ -48,7 +48,7 @@ static int read_trace(struct gt_predicting *p, struct gt_error *error)
     if (gt_inquiry_begin(&p->inquiry, p->path, &p->model, NULL, true, error) != 0)
         return -1;
     if (strcmp(p->inquiry.device.name, p->device) != 0)
-        return gt_error_set(error, "the run is of %.80s, its trace of %.80s", p->device, p->inquiry.device.name);
+        return gt_error_set(error, "the run is for %.80s, its trace for %.80s", p->device, p->inquiry.device.name);
     subject = gt_inquiry_subject(&p->inquiry, &p->model, p->bars);
     if (gt_whatif_begin(&p->whatif, &subject, error) != 0) {
         gt_whatif_free(&p->whatif);
@@ -91,7 +91,7 @@ static int try_change(struct gt_predicting *p, const struct gt_change *change, b
     struct gt_error refused;
     int known = 0;
 
-    gt_progress_begin(&progress, "simulating a recommended change", p->quiet);
+    gt_progress_begin(&progress, "predicting a recommended change", p->quiet);
     if (gt_whatif_answer(&p->whatif, change, 1, &probe, &answer, &refused) == 0 && take(&p->whatif, &answer, &one)) {
         snprintf(one.change, sizeof one.change, "%s", change->spec);
         known = !found || one.predicted_us < prediction->predicted_us;
@@ -151,7 +151,7 @@ static void find_asked(struct gt_predicting *p, const struct gt_trace_source *so
                        int64_t without, const struct gt_run_options *options)
 {
     if (without != 0)
-        say_why_not(p, "this run is one of a change; 'gridtide whatif' compares with the recording");
+        say_why_not(p, "this run has a change; 'gridtide whatif' compares with the recording");
     else if (source->path == NULL)
         say_why_not(p, "the store does not contain the path of its trace; create it again with 'gridtide run'");
     else if (options->other[0] != '\0')

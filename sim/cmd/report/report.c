@@ -34,7 +34,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
-            argp_error(state, "name a store that 'gridtide run -o' wrote");
+            argp_error(state, "name a store that 'gridtide run' wrote");
         if (arguments->folder == NULL)
             argp_error(state, "name the folder to write with -o DIR");
         return 0;

@@ -32,11 +32,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'r':
         if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
-            argp_error(state, "there is no run kind '%s'; kinds are simulated, measured", text);
+            argp_error(state, "unknown kind of run '%s'; kinds are simulated, measured", text);
         arguments->run = text;
         return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

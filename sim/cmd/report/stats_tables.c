@@ -426,7 +426,7 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
     }
     add_cut(table, "critical_path", most_names, stats->path_count);
     if (stats->path_segments > most_segments) {
-        snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time", most_segments,
+        snprintf(text, sizeof text, "the %" PRIu64 " longest of %" PRIu64 ", in order of time", most_segments,
                  stats->path_segments);
         add_note(table, "critical_path_segments", text);
     }

@@ -50,16 +50,16 @@ static const struct argp_option options[] = {
 static void add_setting(struct argp_state *state, struct gt_run_arguments *arguments, char *text)
 {
     if (strchr(text, '=') == NULL || text[0] == '=')
-        argp_error(state, "--set takes KEY=VALUE, not '%s'", text);
+        argp_error(state, "--set requires KEY=VALUE, not '%s'", text);
     if (arguments->setting_count == GT_RUN_SETTINGS_MAX)
-        argp_error(state, "--set more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
+        argp_error(state, "--set is given more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
     arguments->settings[arguments->setting_count++] = text;
 }
 
 static void add_independent(struct argp_state *state, struct gt_run_arguments *arguments, const char *text)
 {
     if (arguments->independent_count == GT_RUN_INDEPENDENT_MAX)
-        argp_error(state, "--independent more than %d times; * stands for any text", GT_RUN_INDEPENDENT_MAX);
+        argp_error(state, "--independent is given more than %d times; use * for any text", GT_RUN_INDEPENDENT_MAX);
     arguments->independent[arguments->independent_count++] = text;
 }
 
@@ -88,7 +88,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
     case ARGP_KEY_END:
         if (arguments->options.serialize && arguments->streams > 0)
-            argp_error(state, "--serialize leaves nothing to spread over streams; give it or --streams");
+            argp_error(state, "--serialize and --streams exclude each other");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -120,8 +120,8 @@ static void tell_device(FILE *out, const struct gt_run_work *work)
 
     if (work->arguments->model.device != NULL && !gt_run_same_device(asked, without))
         item(out,
-             "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> "
-             "%.0f GB/s, and all other keys of its file but the host's",
+             "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> %.0f "
+             "GB/s, and all other keys of its file except the host's",
              without->name, asked->name, without->sms, asked->sms, without->clock_mhz, asked->clock_mhz,
              without->warp.dram_gbps, asked->warp.dram_gbps);
 }
@@ -132,8 +132,8 @@ static void tell_cost(FILE *out, const struct gt_run_work *work)
 
     if (launches > 0)
         item(out,
-             "cost: %" PRIu64 " kernel launches last as their machine code says on this device, not as recorded "
-             "or stated; hit rates of caches are those of the profile",
+             "cost: the durations of %" PRIu64 " kernel launches are simulated from their machine code on this "
+             "device, not recorded or stated; cache hit rates are those of the profile",
              launches);
 }
 
@@ -142,7 +142,8 @@ void gt_run_print_change(FILE *out, const struct gt_run_work *work)
     fputs("Changed and assumed:\n", out);
     tell_streams(out, work);
     if (work->arguments->options.serialize)
-        item(out, "serialized: every operation waits for the one before it, and the host for it; nothing overlaps");
+        item(out, "serialized: every operation waits for the one before it, and the host waits for every "
+                  "operation; nothing overlaps");
     tell_device(out, work);
     tell_keys(out, work);
     tell_cost(out, work);

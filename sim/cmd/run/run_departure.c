@@ -23,12 +23,12 @@ static char *say_departure(const struct gt_departure *departure)
     double off_us = us(departure->simulated_ps) - us(departure->recorded_ps);
 
     if (departure->in_length)
-        return gt_format("it first departs at %.1f us, where %s (operation %" PRIu32
-                         ") takes %.1f us instead of %.1f us",
+        return gt_format("the first difference is at %.1f us, where %s (operation %" PRIu32 ") takes %.1f us "
+                         "instead of %.1f us",
                          us(departure->at_ps), departure->place, departure->op, us(departure->simulated_ps),
                          us(departure->recorded_ps));
-    return gt_format("it first departs at %.1f us, where %s (operation %" PRIu32
-                     ") starts %.1f us %s; in the replay it waited for: %s (%s)",
+    return gt_format("the first difference is at %.1f us, where %s (operation %" PRIu32 ") starts %.1f us %s; in "
+                     "the replay it waited for: %s (%s)",
                      us(departure->at_ps), departure->place, departure->op, fabs(off_us),
                      off_us > 0 ? "late" : "early", gt_why_names[departure->hold.why], departure->hold.holder);
 }
@@ -40,9 +40,9 @@ static char *say_remedy(const struct gt_run_work *work, const struct gt_run_vari
                                               gt_recorded_us(work->workload), error_pct / 100);
 
     if (connections == 0)
-        return gt_strdup("what-ifs of this trace mean little");
-    return gt_format("with so many connections as CUDA_DEVICE_MAX_CONNECTIONS=%" PRIu32
-                     " gives it would not: try --set scheduling.connections=%" PRIu32,
+        return gt_strdup("what-if predictions from this trace are unreliable");
+    return gt_format("CUDA_DEVICE_MAX_CONNECTIONS=%" PRIu32 " would remove the difference: try --set "
+                     "scheduling.connections=%" PRIu32,
                      connections, connections);
 }
 
@@ -51,9 +51,9 @@ static int warn(struct gt_run_work *work, const struct gt_run_variant *replay, d
 {
     static char kind[] = "replay-departs";
     char *where = departure != NULL ? say_departure(departure)
-                                    : gt_format("no single operation departs by more than 1%% of it");
+                                    : gt_format("no single operation differs by more than 1%% of it");
     char *remedy = say_remedy(work, replay, error_pct);
-    char *text = gt_format("the replay takes %.1f%% %s than was recorded: %s; %s", fabs(error_pct),
+    char *text = gt_format("the replay is %.1f%% %s than the recording: %s; %s", fabs(error_pct),
                            error_pct > 0 ? "longer" : "less", where, remedy);
     struct gt_warning warning = { .kind = kind, .text = text, .count = 1 };
     int result = gt_store_put_warning(work->store, work->trace_id, &warning, work->error);

@@ -93,7 +93,7 @@ static void write_change(FILE *out, double pct)
                 pct < 0 ? "shorter" : "longer");
 }
 
-/* "step 288 us, 12% longer than without the change (258 us); 9 of 10 real steps within 265 to 311 us; trust low" */
+/* "step 288 us, 12% longer than without the change (258 us); 90% interval 265 us to 311 us; trust low" */
 static void write_step(FILE *out, const struct gt_run_engine *engine)
 {
     char step[TEXT_BYTES], without[TEXT_BYTES], low[TEXT_BYTES], high[TEXT_BYTES];
@@ -104,7 +104,7 @@ static void write_step(FILE *out, const struct gt_run_engine *engine)
         fprintf(out, "step %s", time_text(engine->answer.step_us, step));
     if (!isnan(engine->answer.change_pct))
         write_change(out, engine->answer.change_pct);
-    fprintf(out, " (%s); 9 of 10 real steps within %s to %s; trust %s", time_text(engine->whatif.step_us, without),
+    fprintf(out, " (%s); 90%% interval %s to %s; trust %s", time_text(engine->whatif.step_us, without),
             time_text(engine->answer.low_us, low), time_text(engine->answer.high_us, high),
             gt_scenario_trust_text(&engine->answer.scenario));
 }
@@ -145,7 +145,7 @@ static void tell_change(const struct gt_run_work *work)
     gt_run_print_change(stdout, work);
 }
 
-/* "makespan 1,234 us; 1,200 to 1,300 us in 9 of 10 draws ..." */
+/* "makespan 1,234 us; 90% interval 1,200 us to 1,300 us, from ..." */
 static void tell_range(const struct gt_run_work *work)
 {
     const struct gt_makespan_range *range = &work->asked.range;
@@ -156,7 +156,7 @@ static void tell_range(const struct gt_run_work *work)
     time_text(work->asked.comparison.makespan_simulated_us, makespan_text);
     time_text(range->low_us, low_text);
     time_text(range->high_us, high_text);
-    if (asprintf(&text, "makespan %s, %s to %s in 9 of 10 draws of the host's noise and the simulator's own error",
+    if (asprintf(&text, "makespan %s; 90%% interval %s to %s, from host noise and the simulator's own error",
                  makespan_text, low_text, high_text) < 0)
         gt_no_memory("a text");
     fputc('\n', stdout);
@@ -176,8 +176,8 @@ static void tell_extrapolated(const struct gt_run_work *work)
     if (why != NULL)
         printf("\nextrapolated: %" PRIu64 " collective%s; %s\n", count, count > 1 ? "s" : "", why);
     else
-        printf("\nextrapolated: %" PRIu64 " collective%s of more than the %" PRIu32 " GPUs that were measured\n",
-               count, count > 1 ? "s are" : " is", work->asked.device.collective.measured_ranks);
+        printf("\nextrapolated: %" PRIu64 " collective%s more than the %" PRIu32 " GPUs that were measured\n", count,
+               count > 1 ? "s use" : " uses", work->asked.device.collective.measured_ranks);
     free(why);
 }
 
@@ -190,9 +190,8 @@ static void tell_recording(const struct gt_run_work *work)
     if (work->changed || host_us == 0)
         return;
     time_text(host_us, time);
-    text = gt_format("recording took %s of the host's time at %" PRIu32
-                     " calls, by what was measured on that machine, and is in "
-                     "these times; 'gridtide whatif' takes it off",
+    text = gt_format("these times include recording overhead: %s of host time at %" PRIu32 " calls, as measured "
+                     "on that machine; 'gridtide whatif' subtracts it",
                      time, work->workload->call_count);
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
@@ -206,15 +205,15 @@ static void tell_next(const struct gt_run_work *work)
 
     if (asprintf(&text, "written to %s; next: 'gridtide %s %s'%s", work->output,
                  work->kernels.count > 0 ? "compare" : "explain", work->output,
-                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel"
-                                         : ": what limits it and would help; or stats, report, compare, export") < 0)
+                 work->kernels.count > 0 ? ", or 'gridtide explain' with a kernel's name"
+                                         : " for what limits the run; or stats, report, compare, export") < 0)
         gt_no_memory("a text");
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
     free(text);
     if (work->changed || work->measured_run == 0)
         return;
-    text = gt_format("what would make it faster: 'gridtide whatif %s --all'", work->arguments->trace);
+    text = gt_format("to find what makes it faster: 'gridtide whatif %s --all'", work->arguments->trace);
     gt_fold_print(stdout, 0, text);
     free(text);
 }
@@ -244,7 +243,7 @@ void gt_run_print_result(const struct gt_run_work *work)
     while (count > 0)
         gt_table_free(tables[--count]);
     if (work->kernels.count > KERNELS_SHOWN)
-        fprintf(stderr, "gridtide: %" PRIu32 " launches have cycles: 'gridtide compare' lists them\n",
+        fprintf(stderr, "gridtide: %" PRIu32 " launches have simulated cycles; 'gridtide compare' lists them\n",
                 work->kernels.count);
     if (work->changed)
         tell_change(work);

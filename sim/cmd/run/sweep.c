@@ -53,9 +53,9 @@ static void add_trace(struct argp_state *state, const char *text, struct gt_swee
 {
     for (uint32_t i = 0; i < arguments->trace_count; i++)
         if (strcmp(arguments->traces[i], text) == 0)
-            argp_error(state, "the same trace twice: '%s'", text);
+            argp_error(state, "the trace '%s' is given twice", text);
     if (strcmp(text, "-") == 0)
-        argp_error(state, "a sweep reads its traces more than once: not from standard input");
+        argp_error(state, "a sweep reads its traces several times: it cannot read standard input");
     arguments->traces = gt_realloc(arguments->traces, arguments->trace_count + 1, sizeof *arguments->traces);
     arguments->traces[arguments->trace_count++] = text;
 }
@@ -65,20 +65,20 @@ static enum gt_sweep_part find_part(struct argp_state *state, const char *text)
     for (unsigned i = 0; i < sizeof part_names / sizeof part_names[0]; i++)
         if (strcmp(part_names[i], text) == 0)
             return (enum gt_sweep_part)i;
-    argp_error(state, "there is no part '%s'", text);
+    argp_error(state, "unknown part '%s'", text);
     return GT_SWEEP_HERE;
 }
 
 static void check(struct argp_state *state, const struct gt_sweep_arguments *arguments)
 {
     if (arguments->trace_count == 0)
-        argp_error(state, "name a trace to ask about");
+        argp_error(state, "name a trace");
     if (arguments->grid.count == 0)
-        argp_error(state, "say what is to be tried: --over streams=1,2,4");
+        argp_error(state, "name the values to try, as in --over streams=1,2,4");
     if (arguments->output == NULL)
         argp_error(state, "name the store with -o SWEEP.db");
     if (arguments->grid.points * arguments->trace_count > GT_SWEEP_POINTS_MAX)
-        argp_error(state, "%" PRIu64 " points for each of %u traces are more than %d; ask for fewer",
+        argp_error(state, "%" PRIu64 " points for each of %u traces exceed the limit of %d; try fewer values",
                    arguments->grid.points, arguments->trace_count, GT_SWEEP_POINTS_MAX);
 }
 
@@ -136,7 +136,9 @@ static int work_here(struct gt_sweep *sweep, const struct gt_sweep_arguments *ar
     free(todo);
     if (signal == 0 || result < 0)
         return result;
-    fprintf(stderr, "gridtide: interrupted: %" PRIu64 " of %" PRIu64 " points are done; the same command goes on\n",
+    fprintf(stderr,
+            "gridtide: interrupted: %" PRIu64 " of %" PRIu64 " points are done; run the same command to "
+            "resume\n",
             sweep->points - sweep->left, sweep->points);
     return 128 + signal;
 }

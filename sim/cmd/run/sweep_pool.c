@@ -194,11 +194,11 @@ static int start(const struct pool *pool, struct worker *worker, struct gt_error
     int in[2], out[2], result;
 
     if (pipe2(in, O_CLOEXEC) != 0)
-        return gt_error_set(error, "cannot start a worker: %s; ask for fewer with -j", strerror(errno));
+        return gt_error_set(error, "cannot start a worker: %s; reduce their number with -j", strerror(errno));
     if (pipe2(out, O_CLOEXEC) != 0) {
         close(in[0]);
         close(in[1]);
-        return gt_error_set(error, "cannot start a worker: %s; ask for fewer with -j", strerror(errno));
+        return gt_error_set(error, "cannot start a worker: %s; reduce their number with -j", strerror(errno));
     }
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
@@ -218,7 +218,7 @@ static int start(const struct pool *pool, struct worker *worker, struct gt_error
     worker->process = 0;
     close(worker->in);
     close(worker->out);
-    return gt_error_set(error, "cannot start a worker: %s; ask for fewer with -j", strerror(result));
+    return gt_error_set(error, "cannot start a worker: %s; reduce their number with -j", strerror(result));
 }
 
 /* Its status; it is gone then. */
@@ -272,11 +272,11 @@ static void tell_crash(struct pool *pool, uint64_t point, int status)
         free(clean);
     }
     if (WIFSIGNALED(status))
-        fprintf(stderr, ": its worker was ended by signal %d (%s), twice; ", WTERMSIG(status),
+        fprintf(stderr, ": its worker was terminated twice by signal %d (%s); ", WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
     else
-        fprintf(stderr, ": its worker ended with status %d, twice; ", WEXITSTATUS(status));
-    fputs("the rest went on, and the same command tries it again\n", stderr);
+        fprintf(stderr, ": its worker exited twice with status %d; ", WEXITSTATUS(status));
+    fputs("the other points continue; run the same command to retry this one\n", stderr);
     pool->failed = true;
 }
 

@@ -96,7 +96,7 @@ static void print_best(const struct grid *grid)
 
         if (best->change != NULL)
             printf("%sbest of %s: %s, %.1f us a step (%+.1f%%)\n", i == 0 ? "\n" : "", name,
-                   best->change[0] != '\0' ? best->change : "nothing changed", best->us, best->change_pct);
+                   best->change[0] != '\0' ? best->change : "no change", best->us, best->change_pct);
         free(name);
     }
 }

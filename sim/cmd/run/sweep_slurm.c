@@ -126,13 +126,12 @@ static int submit(char *const *arguments, const char *text, char answer[ANSWER_B
     fclose(in);
     fclose(out);
     if (result == ENOENT)
-        return gt_error_set(error,
-                            "sbatch is missing; install Slurm's programs (apt-get install slurm-client), or leave "
-                            "out --slurm");
+        return gt_error_set(error, "sbatch was not found; install it (apt-get install slurm-client), or leave "
+                                   "out --slurm");
     if (result != 0)
         return gt_error_set(error, "cannot start sbatch: %s", strerror(result));
     if (status != 0 || answer[0] == '\0')
-        return gt_error_set(error, "sbatch did not take the job (what it says stands above)");
+        return gt_error_set(error, "sbatch rejected the job (see its message above)");
     return 0;
 }
 
@@ -186,7 +185,7 @@ int gt_sweep_submit(struct gt_sweep *sweep, const struct gt_sweep_arguments *arg
     int result = 0;
 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        result = gt_error_set(error, "%s: cannot make this folder: %s", folder, strerror(errno));
+        result = gt_error_set(error, "%s: cannot create this folder: %s", folder, strerror(errno));
     else
         result = gt_sweep_collect(sweep, NULL, error);
     tasks = tasks < sweep->left ? tasks : sweep->left;
@@ -195,7 +194,7 @@ int gt_sweep_submit(struct gt_sweep *sweep, const struct gt_sweep_arguments *arg
     if (result == 0 && tasks > 0)
         result = submit_merge(arguments, sweep->path, array, behind, merge, error);
     if (result == 0 && tasks > 0 && !arguments->model.quiet)
-        fprintf(stderr, "gridtide: job %s does %llu points in %llu tasks; job %s merges them into %s\n", array,
+        fprintf(stderr, "gridtide: job %s computes %llu points in %llu tasks; job %s merges them into %s\n", array,
                 (unsigned long long)sweep->left, (unsigned long long)tasks, merge, sweep->path);
     free(folder);
     return result;

@@ -32,8 +32,7 @@ static char *digest(const char *path, struct gt_error *error)
 
     if (file == NULL || fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode)) {
         gt_error_set(error, "%s: %s", path,
-                     file == NULL ? strerror(errno)
-                                  : "is not a regular file, which workers can read again and again");
+                     file == NULL ? strerror(errno) : "is not a regular file; workers read it several times");
         if (file != NULL)
             fclose(file);
         return NULL;
@@ -128,7 +127,10 @@ static int check(struct gt_sweep *sweep, const struct gt_sweep_plan *asked, stru
     int has = gt_store_has_sweep(sweep->store, error);
 
     if (has == 0)
-        return gt_error_set(error, "%s: a store of runs, not of a sweep; give -o another name", sweep->path);
+        return gt_error_set(error,
+                            "%s: this store holds runs, not a sweep; choose another name with "
+                            "-o",
+                            sweep->path);
     if (has < 0 || gt_sweep_plan_read(sweep->store, &sweep->plan, error) != 0)
         return -1;
     return gt_sweep_plan_check(&sweep->plan, asked, sweep->path, error);

@@ -156,7 +156,9 @@ int gt_sweep_merge(struct gt_sweep *sweep, const struct gt_sweep_arguments *argu
 
     if (gt_sweep_collect(sweep, array, error) != 0)
         return -1;
-    printf("%" PRIu64 " of %" PRIu64 " points are in %s\n", sweep->points - sweep->left, sweep->points, sweep->path);
+    printf("%" PRIu64 " of %" PRIu64 " points are in "
+           "%s\n",
+           sweep->points - sweep->left, sweep->points, sweep->path);
     if (sweep->left == 0) {
         sweep_up(sweep->path, NULL);
         return GT_EXIT_DONE;
@@ -165,7 +167,7 @@ int gt_sweep_merge(struct gt_sweep *sweep, const struct gt_sweep_arguments *argu
         return gt_sweep_submit(sweep, arguments, GT_SWEEP_MERGE_AGAIN, error);
     return gt_error_set(error,
                         "%s: %" PRIu64
-                        " points were not done, twice (the tasks' logs are in %s.parts); the same command "
-                        "tries them again",
+                        " points failed twice (the tasks' logs are in %s.parts); run the same command to retry "
+                        "them",
                         sweep->path, sweep->left, sweep->path);
 }

@@ -53,7 +53,7 @@ static void add_text(struct argp_state *state, const char *option, const char *t
                      size_t most)
 {
     if (*count == most)
-        argp_error(state, "--%s more than %zu times", option, most);
+        argp_error(state, "--%s is given more than %zu times", option, most);
     list[(*count)++] = text;
 }
 
@@ -71,7 +71,10 @@ static uint64_t read_gradients(struct argp_state *state, const char *text)
     double mib = strtod(text, &rest);
 
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(mib > 0) || mib > GRADIENTS_MOST_MIB)
-        argp_error(state, "--gradients has MiB from above 0 to %d, not '%s'", GRADIENTS_MOST_MIB, text);
+        argp_error(state,
+                   "--gradients requires MiB, more than 0 and at most %d, not "
+                   "'%s'",
+                   GRADIENTS_MOST_MIB, text);
     return (uint64_t)(mib * (1 << 20));
 }
 
@@ -81,7 +84,7 @@ static double read_step(struct argp_state *state, const char *text)
     double step_us = strtod(text, &rest);
 
     if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(step_us > 0) || step_us > STEP_MOST_US)
-        argp_error(state, "--step has microseconds from above 0 to %d, not '%s'", STEP_MOST_US, text);
+        argp_error(state, "--step requires microseconds, more than 0 and at most %d, not '%s'", STEP_MOST_US, text);
     return step_us;
 }
 
@@ -103,7 +106,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to ask about"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

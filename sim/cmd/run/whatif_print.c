@@ -184,7 +184,8 @@ enum { BEST = 3 };
 /* A change that gains less is none to recommend. */
 static const double least_gain_pct = 1;
 
-/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (150 to 176; trust medium, bound by gpu)". */
+/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (150 to 176; trust "
+    "medium, bound by gpu)". */
 static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
 {
     size_t place = 0;
@@ -202,7 +203,7 @@ static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
         free(text);
     }
     if (place == 0)
-        fprintf(out, "No change that was tried makes a step more than %.0f%% shorter.\n", least_gain_pct);
+        fprintf(out, "No change makes a step more than %.0f%% shorter.\n", least_gain_pct);
     fputc('\n', out);
 }
 

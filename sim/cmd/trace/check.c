@@ -50,7 +50,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to check"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -79,9 +79,9 @@ static char *races_verdict(const struct findings *f)
     if (certain(f))
         return gt_strdup("no races");
     if (f->check.known < f->check.operations)
-        return gt_format("none found, but of %" PRIu64 " operations nothing is known",
+        return gt_format("none found, but the accesses of %" PRIu64 " operations are unknown",
                          f->check.operations - f->check.known);
-    return gt_format("none found, but of %" PRIu64 " waits it is not known what for", f->check.unknown_waits);
+    return gt_format("none found, but the targets of %" PRIu64 " waits are unknown", f->check.unknown_waits);
 }
 
 static char *verdict(const struct findings *f)
@@ -91,7 +91,7 @@ static char *verdict(const struct findings *f)
 
     if (misuses == 0)
         return races;
-    text = gt_format("%s; memory is used wrongly %" PRIu32 " time%s", races, misuses, misuses > 1 ? "s" : "");
+    text = gt_format("%s; %" PRIu32 " memory error%s", races, misuses, misuses > 1 ? "s" : "");
     free(races);
     return text;
 }
@@ -257,7 +257,7 @@ static void print_race(const struct findings *f, uint32_t index)
     char *buffer = cleaned(gt_check_buffer_text(f->workload, race));
 
     printf("\nrace %" PRIu32 ": %s of %s%s\n", index + 1, gt_race_kind_names[race->kind], buffer,
-           race->freed != GT_NONE ? ", whose memory was used before" : "");
+           race->freed != GT_NONE ? ", whose memory was reused" : "");
     free(buffer);
     print_line("first", gt_check_op_text(f->workload, race->first));
     print_line("second", gt_check_op_text(f->workload, race->second));
@@ -265,8 +265,8 @@ static void print_race(const struct findings *f, uint32_t index)
     print_line("add", gt_check_fix_text(f->workload, race));
     if (f->shown[index])
         print_line("shown",
-                   gt_format("where the first comes %.0f us late, it runs from %.1f to %.1f us, and the second "
-                             "from %.1f to %.1f us",
+                   gt_format("if the first is %.0f us late, it runs from %.1f to %.1f us, and the second from "
+                             "%.1f to %.1f us",
                              (double)s->late_ps / 1e6, (double)s->first_start_ps / 1e6, (double)s->first_end_ps / 1e6,
                              (double)s->second_start_ps / 1e6, (double)s->second_end_ps / 1e6));
 }
@@ -278,11 +278,10 @@ static void print_possible(const struct findings *f)
 
     if (count == 0)
         return;
-    printf(
-        "\n%" PRIu32
-        " possible race%s, not counted: operations were given pointers to memory that they may not use, or not all "
-        "of; or nothing but a wait of which it is not known what for may order them\n",
-        count, count > 1 ? "s" : "");
+    printf("\n%" PRIu32
+           " possible race%s, not counted: an operation got a pointer but may not access that memory, or a wait with "
+           "an unknown target may order the two\n",
+           count, count > 1 ? "s" : "");
     for (uint32_t i = 0; i < most; i++) {
         const struct gt_race *race = &f->check.possible.races[i];
         char *first = cleaned(gt_check_op_text(f->workload, race->first)),
@@ -302,21 +301,19 @@ static void print_people(const struct findings *f)
 {
     char *text = verdict(f), *name = gt_clean_name(f->name);
 
-    printf("%s: %s; what they read and write is known of %.1f%% of %" PRIu64 " operations\n", name, text,
+    printf("%s: %s; accesses are known for %.1f%% of %" PRIu64 " operations\n", name, text,
            gt_check_covered_pct(&f->check), f->check.operations);
     free(text);
     free(name);
     if (f->check.unknown_waits > 0)
-        printf("%" PRIu64 " waits of which it is not known what for are taken to be for everything asked for before: "
-               "races that they "
-               "hide are possible ones below at most, by what their times show; to know, record the program with "
-               "gridtide "
-               "record\n",
+        printf("%" PRIu64 " waits have an unknown target and are treated as waits for all earlier work: races "
+               "that they may hide are at most listed as possible, judged by the recorded times; for exact results "
+               "record the program with gridtide record\n",
                f->check.unknown_waits);
     for (uint32_t i = 0; i < f->check.certain.count; i++)
         print_race(f, i);
     if (f->not_tried > 0)
-        printf("\nschedules of %" PRIu32 " races were not simulated: the trace is long\n", f->not_tried);
+        printf("\nschedules of %" PRIu32 " races were not simulated, because the trace is long\n", f->not_tried);
     gt_check_print_misuses(f->workload, &f->check.misuses);
     print_possible(f);
 }
@@ -373,7 +370,7 @@ static int run(int argc, char **argv)
     findings.name = workload->name != NULL ? gt_strdup(workload->name) : gt_path_stem(arguments.trace);
     gt_check_run(&findings.check, workload);
     if (show(&findings, arguments.quiet, &error) != 0 && !arguments.quiet)
-        fprintf(stderr, "gridtide: warning: races are told without schedules: %s\n", error.text);
+        fprintf(stderr, "gridtide: warning: races are printed without schedules: %s\n", error.text);
     print[arguments.format](&findings);
     if (findings.check.certain.count > 0 || gt_check_certain_misuses(&findings.check.misuses) > 0)
         status = GT_EXIT_FAILED;

@@ -51,11 +51,11 @@ static char *fix_text(const struct gt_workload *w, const struct gt_misuse *misus
     case GT_MISUSE_FREE_IN_USE: return in_use_fix(w, misuse);
     case GT_MISUSE_DOUBLE_FREE:
         place = gt_check_place_text(w, misuse->again);
-        text = gt_format("no free at %s, where nothing has been allocated since", place);
+        text = gt_format("no free at %s: nothing was allocated there since the last free", place);
         break;
     default:
         place = gt_check_place_text(w, misuse->freed);
-        text = gt_format("free it behind its last use, not at %s", place);
+        text = gt_format("free it after its last use, not at %s", place);
         break;
     }
     free(place);
@@ -121,11 +121,10 @@ void gt_check_print_misuses(const struct gt_workload *w, const struct gt_misuses
         if (misuses->list[i].certain)
             print_misuse(w, &misuses->list[i]);
     if (misuses->count > certain)
-        printf(
-            "\n%" PRIu32
-            " time%s a buffer is given back in a stream's order while another stream may use it, not counted: wrong "
-            "with cudaFreeAsync, not with an allocator that keeps the memory; --format json lists them\n",
-            misuses->count - certain, misuses->count - certain > 1 ? "s" : "");
+        printf("\n%" PRIu32
+               " stream-ordered free%s of a buffer that another stream may still use, not counted: an error with "
+               "cudaFreeAsync, but not with an allocator that caches the memory; --format json lists them\n",
+               misuses->count - certain, misuses->count - certain > 1 ? "s" : "");
 }
 
 static void put(yajl_gen json, const char *key, const char *text)

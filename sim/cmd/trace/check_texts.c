@@ -154,12 +154,12 @@ char *gt_check_missing_text(const struct gt_workload *w, const struct gt_race *r
     char *text, *place;
 
     if (same_graph(w, race)) {
-        text = gt_format("no edges lead from %s to %s", parts.first, parts.second);
+        text = gt_format("no path of graph edges leads from %s to %s", parts.first, parts.second);
     } else if (race->freed != GT_NONE) {
         place = gt_check_place_text(w, race->freed);
-        text =
-            gt_format("the memory was given back at %s and out again; nothing makes stream %s wait until %s is done",
-                      place, parts.to, parts.first);
+        text = gt_format("the memory was freed at %s and allocated again; nothing makes stream %s wait until %s is "
+                         "done",
+                         place, parts.to, parts.first);
         free(place);
     } else {
         text = gt_format("nothing makes stream %s wait at %s until %s is done", parts.to, parts.second_place,
@@ -180,7 +180,8 @@ static char *early_free_fix(const struct gt_workload *w, const struct gt_race *r
         text = gt_format("before it is freed at %s: %s.record_stream(%s), or %s.wait_stream(%s)", place, buffer,
                          parts->from, stream, parts->from);
     else /* what is given back in one stream and used in another again */
-        text = gt_format("before it is freed at %s: %s.record_stream(%s), or both %s.wait_stream(%s) and, before %s, "
+        text = gt_format("before it is freed at %s: %s.record_stream(%s), or both %s.wait_stream(%s) and, before "
+                         "%s, "
                          "%s.wait_stream(%s)",
                          place, buffer, parts->from, stream, parts->from, parts->second_place, parts->to, stream);
     free(place);
@@ -201,17 +202,16 @@ char *gt_check_fix_text(const struct gt_workload *w, const struct gt_race *race)
     else if (freed_too_early(w, race))
         text = early_free_fix(w, race, &parts);
     else if (process_of(w, race->first) != process_of(w, race->second))
-        text =
-            gt_format("before %s: an event that both processes have (cudaIpcGetEventHandle), recorded in %s behind "
-                      "%s, that %s waits for",
-                      parts.second_place, parts.from, parts.first_place, parts.to);
+        text = gt_format("before %s: an event that both processes share (cudaIpcGetEventHandle), recorded in %s "
+                         "after %s, that %s waits for",
+                         parts.second_place, parts.from, parts.first_place, parts.to);
     else if (w->ops[race->first].call >
              w->ops[race->second].call) /* a rank's part of a collective, asked for too late */
-        text = gt_format(
-            "ask for %s, behind what its rank asks for before it, before %s, and between them %s.wait_stream(%s)",
-            parts.first_place, parts.second_place, parts.to, parts.from);
+        text =
+            gt_format("submit %s, and the work of its rank before it, before %s, and between them %s.wait_stream(%s)",
+                      parts.first_place, parts.second_place, parts.to, parts.from);
     else
-        text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s behind %s that %s waits for",
+        text = gt_format("before %s: %s.wait_stream(%s), or an event recorded in %s after %s that %s waits for",
                          parts.second_place, parts.to, parts.from, parts.from, parts.first_place, parts.to);
     free_parts(&parts);
     return text;

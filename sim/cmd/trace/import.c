@@ -52,10 +52,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_EXECUTION_TRACE: arguments->execution_trace = text; return 0;
     case ARGP_KEY_ARG:
         if (arguments->count == sizeof arguments->texts / sizeof arguments->texts[0])
-            argp_error(state, "%d files at a time: '%s' is one too many", GT_MOST_RANKS, text);
+            argp_error(state, "at most %d files are allowed: remove '%s'", GT_MOST_RANKS, text);
         arguments->texts[arguments->count++] = text;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to read"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to import"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -136,11 +136,14 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
         fprintf(out, "  group       %s of %" PRIu32 " GPUs\n", gt_name_text(workload, workload->groups[i].name),
                 workload->groups[i].size);
     for (uint32_t i = 0; i < workload->task_graph_count; i++)
-        fprintf(out, "  tasks       %" PRIu32 ", %s\n", workload->task_graphs[i]->task_count, policy_of(workload, i));
+        fprintf(out,
+                "  tasks       %" PRIu32 ", "
+                "%s\n",
+                workload->task_graphs[i]->task_count, policy_of(workload, i));
     fprintf(out, "  device      %s\n",
             workload->device != NULL      ? device
-            : workload->setting_count > 0 ? "no file for it; described in the trace"
-                                          : "not known");
+            : workload->setting_count > 0 ? "no device file; described in the trace"
+                                          : "unknown");
     free(name);
     free(device);
 }
@@ -198,7 +201,7 @@ static int run(int argc, char **argv)
     gt_parse(&parser, argc, argv, &arguments);
     first = first_is_format(&arguments);
     if (first == arguments.count)
-        return gt_usage("import", "name a file to read behind '%s'", arguments.texts[0]);
+        return gt_usage("import", "name a file to import after '%s'", arguments.texts[0]);
     recordings = (struct gt_recordings){
         .format = first > 0 ? arguments.texts[0] : NULL,
         .paths = &arguments.texts[first],
@@ -209,7 +212,7 @@ static int run(int argc, char **argv)
         .quiet = arguments.quiet,
     };
     if (recordings.execution_trace != NULL && recordings.count > 1)
-        return gt_usage("import", "--execution-trace goes with one profile at a time");
+        return gt_usage("import", "--execution-trace needs exactly one profile");
     made = arguments.output == NULL ? default_output(recordings.paths[0]) : NULL;
     status = import(&recordings, &arguments, made != NULL ? made : arguments.output);
     free(made);

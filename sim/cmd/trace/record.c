@@ -96,7 +96,7 @@ static void check(const struct argp_state *state, struct arguments *arguments)
     if (recording->range != NULL)
         recording->from = "range";
     if (strcmp(recording->from, "start") != 0 && (recording->delay_ms > 0 || recording->duration_ms > 0))
-        argp_error(state, "--delay and --duration go with --from start");
+        argp_error(state, "--delay and --duration require --from start");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -117,7 +117,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->recording.program = &state->argv[state->next - 1];
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a program to run"); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a program"); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -184,7 +184,7 @@ static int tell_end(const struct arguments *arguments, int status)
         fprintf(stderr, "gridtide: %s was killed by signal %d (%s)\n", program, WTERMSIG(status),
                 strsignal(WTERMSIG(status)));
     else
-        fprintf(stderr, "gridtide: %s ended with status %d\n", program, WEXITSTATUS(status));
+        fprintf(stderr, "gridtide: %s exited with status %d\n", program, WEXITSTATUS(status));
     return GT_EXIT_FAILED;
 }
 
@@ -205,9 +205,9 @@ static int check_output(const char *output, struct gt_error *error)
     int status = access(folder, W_OK);
 
     if (status != 0)
-        gt_error_set(error, "%s: cannot be written: %s: %s", output, folder, strerror(errno));
+        gt_error_set(error, "%s: cannot write: %s: %s", output, folder, strerror(errno));
     else if (stat(output, &found) == 0 && S_ISDIR(found.st_mode))
-        status = gt_error_set(error, "%s: is a folder; name a file for the trace", output);
+        status = gt_error_set(error, "%s: this is a folder; name a file for the trace", output);
     free(folder);
     return status;
 }
@@ -242,7 +242,7 @@ static char *make_folder(const char *keep, struct gt_error *error)
     if (keep == NULL)
         return gt_temporary_folder("record", error);
     if (mkdir(keep, 0777) != 0 && errno != EEXIST) {
-        gt_error_set(error, "%s: cannot make this folder: %s", keep, strerror(errno));
+        gt_error_set(error, "cannot create the folder %s: %s", keep, strerror(errno));
         return NULL;
     }
     if (gt_importer_recorded.sniff_folder(keep) > 0) {

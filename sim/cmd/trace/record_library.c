@@ -32,14 +32,14 @@ static void say_missing(char *const *places, struct gt_error *error)
             gt_text_append(looked_at, sizeof looked_at, "%s%s", *looked_at == '\0' ? "" : ", ", places[i]);
 #ifdef GT_HAVE_RECORDER
     gt_error_set(error,
-                 "the recorder (" LIBRARY ") is not where it was installed: looked at %s; set " VARIABLE
-                 " to the file's path, or install gridtide again",
+                 "the recorder (" LIBRARY ") is not where it was installed (%s); set " VARIABLE
+                 " to the file's path, or reinstall gridtide",
                  looked_at);
 #else
     gt_error_set(error,
-                 "this gridtide has no recorder (" LIBRARY "): it was built without CUDA; configure it where nvcc "
-                 "and CUPTI's headers are (--with-cuda=DIR), or set " VARIABLE
-                 " to the library of another build of this version (looked at %s)",
+                 "this gridtide has no recorder (" LIBRARY "): it was built without CUDA; build it with nvcc and "
+                 "the CUPTI headers (--with-cuda=DIR), or set " VARIABLE
+                 " to the library of another build of this version (searched: %s)",
                  looked_at);
 #endif
 }

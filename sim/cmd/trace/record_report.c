@@ -23,7 +23,7 @@ static int run_self(char *const arguments[], struct gt_error *error)
     failed = gt_child_start(&child, NULL, all, environ);
     free(path);
     if (failed != 0)
-        return gt_error_set(error, "gridtide %s: cannot be started: %s", arguments[0], strerror(failed));
+        return gt_error_set(error, "cannot start gridtide %s: %s", arguments[0], strerror(failed));
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

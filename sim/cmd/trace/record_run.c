@@ -84,7 +84,7 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
     free(before);
     free(preloaded);
     if (failed != 0)
-        return gt_error_set(error, "%s: cannot be started: %s", recording->program[0], strerror(failed));
+        return gt_error_set(error, "cannot start %s: %s", recording->program[0], strerror(failed));
     gt_record_wait(child, folder, strcmp(recording->from, "signal") == 0, status);
     return 0;
 }

@@ -74,7 +74,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG: gt_option_only(state, "graph", text, &arguments->path); return 0;
     case ARGP_KEY_END:
         if (arguments->path == NULL)
-            argp_error(state, "name an operator graph to schedule");
+            argp_error(state, "name an operator graph");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
