@@ -141,7 +141,7 @@ simulated()
                   '{"gridtide":1,"device":"toy","settings":{"no.key":"1"}}'; do
         echo "$header" > trace.jsonl
         simulated 1
-        [[ "$output" == "gridtide: trace.jsonl: the trace"* ]]
+        [[ "$output" == "gridtide: trace.jsonl: "*"trace"* ]]
     done
 }
 

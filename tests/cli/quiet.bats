@@ -35,7 +35,7 @@ meaning()
         case $command in
             whatif | sweep | check | explain) wanted='Print only the result: no progress, notes or warnings' ;;
             validate | calibrate) wanted='Print only errors and the requested output' ;;
-            *) wanted='Print nothing but errors' ;;
+            *) wanted='Print only errors' ;;
         esac
         echo "$command: $(meaning "$command")"
         [ "$(meaning "$command")" = "$wanted" ]

@@ -213,7 +213,7 @@ explained() {
     all=$("$GRIDTIDE" explain kernels.db --kernel transpose --format csv 2> /dev/null | sed -n 2p)
     one=$("$GRIDTIDE" explain kernels.db transpose --from 100000000 --format csv 2>&1) && false
     [ -n "$all" ]
-    [[ "$one" == *"no launch or kernel 'transpose'"* ]] || [[ "$one" == *"no kernel has cycles"* ]]
+    [[ "$one" == *"no launch or kernel 'transpose'"* ]] || [[ "$one" == *"no kernel with cycles"* ]]
 }
 
 decode() {

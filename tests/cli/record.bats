@@ -108,7 +108,7 @@ EOF
     run -2 "$GRIDTIDE" record --from never true
     [[ "$output" == *"'never' is not one of start, profiler, signal"* ]]
     run -2 "$GRIDTIDE" record --from profiler --range step true
-    [[ "$output" == *"exclude each other"* ]]
+    [[ "$output" == *"give one of them"* ]]
     run -2 "$GRIDTIDE" record --from signal --delay 1 true
     [[ "$output" == *"--delay and --duration require --from start"* ]]
     run -2 "$GRIDTIDE" record --cost much true
@@ -122,7 +122,7 @@ EOF
     export TMPDIR="$BATS_TEST_TMPDIR/tmp"
     mkdir tmp
     run -1 "$GRIDTIDE" record -o x.jsonl -- sh -c 'exit 3' -q
-    [[ "$output" == *"sh ended with status 3"*"made no successful CUDA call"* ]]
+    [[ "$output" == *"sh exited with status 3"*"made no successful CUDA call"* ]]
     run -1 "$GRIDTIDE" record -o x.jsonl /no/such/program
     [[ "$output" == *"cannot start /no/such/program: No such file or directory"* ]]
     [ ! -e x.jsonl ]

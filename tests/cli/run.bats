@@ -191,7 +191,7 @@ TRACE
     grep -Eq '^makespan_error_pct +0.000$' <<< "$output"
     run "$GRIDTIDE" stats change.db
     grep -Eq '^makespan +48\.8 us$' <<< "$output"
-    grep -q 'run 3 has a change, run 2 does not' <<< "$output"
+    grep -q 'run 3 has a change, run 2 is without it' <<< "$output"
     run "$GRIDTIDE" compare change.db -f json
     [[ "$output" == *'"makespan_change_pct": 22'* ]]
 }
@@ -420,7 +420,7 @@ END
     [ "$status" -eq 0 ]
     [[ "$output" == *"warning: replay-departs: the replay is "*"% longer than the recording: the first difference is at 10.0 us, where "* ]]
     [[ "$output" == *"where l in stream a (operation 1) starts "*" us late; in the replay it waited for: stream-order ("* ]]
-    [[ "$output" == *"its successor in the stream: k in stream a); what-ifs of this trace mean little"* ]]
+    [[ "$output" == *"its successor in the stream: k in stream a); what-if predictions from this trace are unreliable"* ]]
     [ "$(sqlite3 departs.db "select count(*) from warning where kind = 'replay-departs'")" = 1 ]
     # With a change it is the replay without it that is held against the recording.
     run "$GRIDTIDE" run departs.jsonl --set chip.sms=66 -o departs.db
