@@ -21,8 +21,8 @@ holds() {
 @test "explain, recorded: kernels of two streams one after the other: what an SM lacked" {
     for lack in "threads:threads" "shared:shared memory" "blocks:block slots"; do
         explained "explain.sm-${lack%%:*}"
-        holds '.pairs | any(.why == "sm-room" and .room == "no: no '"${lack##*:}"' left on an SM" and .lost_us > 100)'
-        holds '.findings | any(.finding == "full" and (.what | endswith("no '"${lack##*:}"' left")))'
+        holds '.pairs | any(.why == "sm-room" and .room == "no: no SM has free '"${lack##*:}"'" and .lost_us > 100)'
+        holds '.findings | any(.finding == "full" and (.what | endswith("no free '"${lack##*:}"'")))'
     done
 }
 
@@ -56,7 +56,7 @@ holds() {
 @test "explain, recorded: CUDA_DEVICE_MAX_CONNECTIONS=1" {
     run "$GRIDTIDE" run "$GRIDTIDE_SOURCE/traces/pairs/explain-connection-1.run.json.gz" -o run.db
     [ "$status" -eq 0 ]
-    [[ "$output" == *"CUDA_DEVICE_MAX_CONNECTIONS=1 gives it would not: try --set scheduling.connections=1"* ]]
+    [[ "$output" == *"CUDA_DEVICE_MAX_CONNECTIONS=1 would remove the difference: try --set scheduling.connections=1"* ]]
     explained explain-connection-1.run --set scheduling.connections=1
     holds '.findings | any(.finding == "connections" and .about_us > 100 and (.ask | endswith("connections=32")))'
     holds '.findings | any(.finding == "no-overlap" and (.what | endswith(": connection")))'

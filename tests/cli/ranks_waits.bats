@@ -47,7 +47,7 @@ END
         jq -e '.ranks[0] | .last == 0 and .waited_us > 350 and .hidden_pct == 0' "$kind.json"
         jq -e --arg what "$what" '.findings[] | select(.finding == "straggler") | .what | contains($what)' "$kind.json"
     done << 'END'
-room|sm-room|cause: sm-room: its turn came behind: product in stream compute1
+room|sm-room|cause: sm-room: queued after: product in stream compute1
 stream|stream-order|cause: stream-order: the operation before it in its stream: product in stream comm1
 host|host-work|cause: host-work: own work of thread 1
 END

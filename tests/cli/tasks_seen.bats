@@ -75,7 +75,7 @@ explained()
 
 @test "tasks: explain says what bounds a kernel of them, which worker and kind, and why others are idle" {
     command -v jq > /dev/null || skip "no jq"
-    explained "$folder/two.jsonl" '.what | test("mega is bound by the longest way through its tasks: 2 workers .* 10.0 of them tile; idle:.* before the first and after the last task, worker [01] ends last")'
+    explained "$folder/two.jsonl" '.what | test("mega is bound by the critical path of its tasks: 2 workers .* 10.0 us of it tile; idle:.* before the first and after the last task, worker [01] ends last")'
     # Lists that are uneven: one worker has all but one of the tasks.
     cat > "$folder/uneven.jsonl" <<- 'END'
 	{"gridtide":1,"name":"uneven","device":"h200"}
@@ -83,7 +83,7 @@ explained()
 	{"kernel":"mega","grid":2,"block":64,"tasks":"g"}
 	{"call":"launch","kernel":"mega"}
 	END
-    explained "$folder/uneven.jsonl" '.what | test("worker 0 ends last, with 1.5 times the mean work")'
+    explained "$folder/uneven.jsonl" '.what | test("worker 0 ends last, with 1.5 times the average work")'
     # Hundreds of workers, tasks that take nothing: what each costs beside, and the queue.
     cat > "$folder/queue.jsonl" <<- 'END'
 	{"gridtide":1,"name":"queue","device":"h200"}
@@ -91,7 +91,7 @@ explained()
 	{"kernel":"mega","grid":1056,"block":64,"registers":32,"tasks":"g","policy":"shared"}
 	{"call":"launch","kernel":"mega"}
 	END
-    explained "$folder/queue.jsonl" '(.what | test("bound by what a task costs beside its work.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
+    explained "$folder/queue.jsonl" '(.what | test("bound by overhead per task.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
 }
 
 @test "polls: the store, the statistics and Perfetto have the pieces of work that a thread did meanwhile" {

@@ -94,7 +94,7 @@ END
     for step in 0 -5 x 10us 1e12 ""; do
         run "$GRIDTIDE" whatif -q typed.jsonl --change connections=16 --step "$step"
         [ "$status" -eq 2 ]
-        [[ "$output" == *"--step has microseconds"* ]]
+        [[ "$output" == *"--step requires microseconds"* ]]
     done
 }
 

@@ -23,24 +23,24 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_SM_ROOM] = "sm-room",
 };
 const char *const gt_why_helps[GT_WHYS] = {
-    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call: a CUDA graph",
     [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
     [GT_WHY_HOST_CALL] = "move the call out of the loop, or make it from another thread",
-    [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
-    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_HOST_BLOCKED] = "synchronize less often, or later: keep results on the GPU until they are needed",
+    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call: a CUDA graph",
     [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
     [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
                               "cudaStreamNonBlocking, or compile with --default-stream per-thread",
-    [GT_WHY_CODE_LOAD] = "the first launch of a kernel loads its code, for which the GPU finishes what it has: "
-                         "set CUDA_MODULE_LOADING=EAGER, or launch each kernel once before",
-    [GT_WHY_EVENT] = "the program asks for this order by an event",
-    [GT_WHY_GRAPH] = "the graph asks for this order by an edge",
+    [GT_WHY_CODE_LOAD] = "the first launch of a kernel loads its code, after the GPU has finished all earlier "
+                         "work: set CUDA_MODULE_LOADING=EAGER, or launch each kernel once before",
+    [GT_WHY_EVENT] = "an event of the program requires this order",
+    [GT_WHY_GRAPH] = "an edge of the graph requires this order",
     [GT_WHY_CONNECTION] =
         "streams share a connection to the GPU: set CUDA_DEVICE_MAX_CONNECTIONS up to 32, use fewer "
         "streams, or launch breadth first",
-    [GT_WHY_COPY_ENGINE] = "one engine copies in each direction, one copy after the other",
+    [GT_WHY_COPY_ENGINE] = "each direction has one copy engine, which runs one copy at a time",
     [GT_WHY_SM_ROOM] =
-        "the SMs are full: smaller grids or blocks leave room; priorities let urgent blocks start first",
+        "the SMs are full: smaller grids or blocks leave resources free; priorities let urgent blocks start first",
 };
 const char *const gt_why_changes[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "graph", [GT_WHY_HOST_CALL] = "graph",  [GT_WHY_HOST_BLOCKED] = "no-readback",
@@ -225,7 +225,10 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
     } else if (why == GT_WHY_HOST_CALL) {
         snprintf(hold->holder, sizeof hold->holder, "%.60s by %.40s%s", name, thread, within);
     } else if (why == GT_WHY_LAUNCH) {
-        snprintf(hold->holder, sizeof hold->holder, "%.50s by %.30s and its way to the GPU%s", name, thread, within);
+        snprintf(hold->holder, sizeof hold->holder,
+                 "%.50s by %.30s, until it reached the "
+                 "GPU%s",
+                 name, thread, within);
     } else {
         snprintf(hold->holder, sizeof hold->holder, "own work of %.40s before %.50s%s", thread, name, within);
     }
@@ -253,7 +256,7 @@ static void why_room(const struct gt_loaded_run *t, gt_op_index op, uint32_t cau
 
     if (cause != GT_NONE && waiter->kind == GT_OP_KERNEL && t->ops[cause].kind == GT_OP_KERNEL)
         lacking = gt_lacking(t, t->ops[cause].kernel, waiter->kernel);
-    snprintf(how, sizeof how, lacking != NULL ? "no %s left by" : "its turn came behind", lacking);
+    snprintf(how, sizeof how, lacking != NULL ? "no free %s beside" : "queued after", lacking);
     hold->why = GT_WHY_SM_ROOM;
     name_op(t, hold, how, cause);
 }
@@ -279,7 +282,7 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
         name_op(t, hold,
                 hold->why == GT_WHY_STREAM           ? "the operation before it in its stream"
                 : hold->why == GT_WHY_DEFAULT_STREAM ? "the default stream's rule"
-                                                     : "code is loaded behind",
+                                                     : "code load after",
                 elsewhere ? cause : op->before);
         return;
     case GT_WAIT_EVENT:
@@ -292,7 +295,7 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
         return;
     case GT_WAIT_QUEUE:
         hold->why = GT_WHY_CONNECTION;
-        name_op(t, hold, elsewhere ? "a connection shared with" : "the limit of grids at once", cause);
+        name_op(t, hold, elsewhere ? "a connection shared with" : "the limit of concurrent grids", cause);
         return;
     case GT_WAIT_ENGINE:
         hold->why = GT_WHY_COPY_ENGINE;
