@@ -36,36 +36,36 @@
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
-         name ": CPU time that recording adds to a CUDA call"), \
+         name ": CPU time that the profiler adds to a CUDA call"), \
     TIME("profiler." name "_submit_us", "us", field.submit_ps, LONGEST_US, "1.2", \
-         name ": the same for one that submits a kernel, a copy or a memset"), \
+         name ": the same for a call that submits a kernel, a copy or a memset"), \
     TIME("profiler." name "_operator_us", "us", field.operator_ps, LONGEST_US, "1.3", \
-         name ": CPU time of recording a range: an operator, an annotation"), \
+         name ": CPU time that the profiler needs per range: an operator, an annotation"), \
     TIME("profiler." name "_step_us", "us", field.step_ps, LONGEST_US, "12", \
-         name ": CPU time of beginning a step, beside all that passes between two steps"), \
+         name ": CPU time that the profiler needs at the start of a step, in addition to all work between two steps"), \
     U32("profiler." name "_host_pct", "%", field.host_pct, 1, 100, "59", \
-        name ": part of the host's recorded time that is left when nobody records, where ranges are recorded: its caches " \
-        "are its own then"), \
+        name ": share of the recorded host time that remains without a profiler, if it recorded ranges, because a " \
+        "profiler evicts the host's caches"), \
     U32("profiler." name "_calls_host_pct", "%", field.calls_host_pct, 1, 100, "68", \
-        name ": the same where CUDA calls alone are recorded"), \
+        name ": the same if the profiler recorded only CUDA calls"), \
     TIME("profiler." name "_launch_us", "us", field.launch_ps, LONGEST_US, "4.2", \
-         name ": what launches of kernels are recorded to take where so much is left; where they take longer less is, by " \
-         "a power (pace.* of the framework's file, sim/frameworks); 0: always so much"), \
+         name ": recorded time of a kernel launch for which that share applies; for longer recorded launches it is smaller, " \
+         "by a power law (pace.* of the framework's file, sim/frameworks); 0: the share is constant"), \
     TIME("profiler." name "_slows_most_us", "us", field.slows_most_ps, LONGEST_US, "30", \
-         name ": that takes at most so much for a call, and for a range"), \
+         name ": upper limit of the host time removed in this way, per call and per range"), \
     TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \
-         name ": CPU time that recording adds to a graph launch by each node"), \
+         name ": CPU time that the profiler adds to a graph launch per node"), \
     TIME("profiler." name "_gap_us", "us", field.gap_ps, LONGEST_US, "0.3", \
          name ": added to the gap between operations of a stream"), \
     TIME("profiler." name "_graph_gap_us", "us", field.graph_gap_ps, LONGEST_US, "0.55", \
          name ": added to the gap between nodes of a graph"), \
     TIME("profiler." name "_copy_gap_us", "us", field.copy_gap_ps, LONGEST_US, "1.5", \
-         name ": added to the gap between operations of which one is a copy")
+         name ": added to the gap between two operations if one is a copy")
 /* clang-format on */
 
-/* Of an instruction: how often one can issue, and when a scoreboard says that its result is there. */
-#define NEXT_OF   "between two warp instructions of a sub-partition "
-#define RESULT_OF "until the result is there, where a scoreboard waits for it: "
+/* Of an instruction: issue interval, and result latency as scoreboards see it. */
+#define NEXT_OF   "issue interval of a sub-partition: instructions "
+#define RESULT_OF "result latency, if a scoreboard waits for it: "
 
 /* One second: no latency or call of a working GPU comes near it. */
 #define LONGEST_US 1000000

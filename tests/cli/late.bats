@@ -28,7 +28,7 @@ within() {
     job mlp-exposed
     "$GRIDTIDE" whatif -q mlp-exposed.jsonl --change delay=1:5000:gpu:before=aten::ones_like -o answer.db > /dev/null
     "$GRIDTIDE" explain -f json answer.db > explain.json || "$GRIDTIDE" stats answer.db
-    jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 came last")' explain.json
+    jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 was last in")' explain.json
 }
 
 @test "a delay can be in a trace so short that nothing else fits in" {

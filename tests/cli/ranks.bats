@@ -193,16 +193,16 @@ END
         "$GRIDTIDE" run -q "$job.jsonl" -o "$job.db" > /dev/null
         "$GRIDTIDE" explain -f json "$job.db" > "$job.json"
         jq -e '.ranks | length == 2 and (.[1].kept_others_us > 10 * .[0].kept_others_us)' "$job.json"
-        jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 came last")' "$job.json"
+        jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 was last in")' "$job.json"
     done
-    jq -e '.findings[] | select(.finding == "straggler") | .what | test("meanwhile its GPU ran .*spin_kernel")' late-gpu.json
+    jq -e '.findings[] | select(.finding == "straggler") | .what | test("meanwhile this GPU ran .*spin_kernel")' late-gpu.json
     jq -e '.findings[] | select(.finding == "straggler") | .what | test("cause: host-work")' late-host.json
     "$GRIDTIDE" report -q late-gpu.db -o page
     grep -q 'Collectives, GPU by GPU' page/index.html
     grep -q 'Ranks over time' page/index.html
     grep -q 'The straggler is GPU 1: it came last' page/index.html
     [ -s page/ranks.svg ] && [ -s page/ranks.png ]
-    grep -q 'GPU 1 came last to' page/index.html
+    grep -q 'GPU 1 was last in' page/index.html
 }
 
 @test "a rank on another kind of GPU is told" {

@@ -64,7 +64,7 @@ groups() {
     # 700 us in each of 3 steps, of which rank 2 itself waits for nobody
     jq -e '.ranks | .[2].waited_us < 50 and .[2].kept_others_us > 3 * 2090 and .[2].kept_others_us < 3 * 2130
         and all(.[0, 1, 3]; .waited_us > 2090 and .waited_us < 2130)' explain.json
-    jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 2 came last") and
+    jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 2 was last in") and
         contains("3 GPUs for 7") and contains("us each")' explain.json
 }
 

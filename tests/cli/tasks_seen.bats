@@ -83,7 +83,7 @@ explained()
 	{"kernel":"mega","grid":2,"block":64,"tasks":"g"}
 	{"call":"launch","kernel":"mega"}
 	END
-    explained "$folder/uneven.jsonl" '.what | test("worker 0 ends last, with 1.5 times the mean work")'
+    explained "$folder/uneven.jsonl" '.what | test("worker 0 ends last, with 1.5 times the average work")'
     # Hundreds of workers, tasks that take nothing: what each costs beside, and the queue.
     cat > "$folder/queue.jsonl" <<- 'END'
 	{"gridtide":1,"name":"queue","device":"h200"}
@@ -91,7 +91,7 @@ explained()
 	{"kernel":"mega","grid":1056,"block":64,"registers":32,"tasks":"g","policy":"shared"}
 	{"call":"launch","kernel":"mega"}
 	END
-    explained "$folder/queue.jsonl" '(.what | test("bound by what a task costs beside its work.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
+    explained "$folder/queue.jsonl" '(.what | test("bound by overhead per task.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
 }
 
 @test "polls: the store, the statistics and Perfetto have the pieces of work that a thread did meanwhile" {

@@ -20,7 +20,7 @@ END
         profile ",\"priority\":${pair%:*}" > wide.json
         run "$GRIDTIDE" import wide.json -o wide.jsonl
         [ "$status" -eq 0 ]
-        [ "${pair%:*}" = "${pair#*:}" ] || [[ "$output" == *"priorities-clamped: "*"the nearest was taken; "* ]]
+        [ "${pair%:*}" = "${pair#*:}" ] || [[ "$output" == *"priorities-clamped: "*"the nearest 32-bit value is used; "* ]]
         grep -q "\"priority\":${pair#*:}[,}]" wide.jsonl
         "$GRIDTIDE" run -q wide.jsonl -o wide.db
     done
@@ -87,7 +87,7 @@ END
 @test "a warning names the flag of the profiler that records what is missing" {
     profile "" > plain.json
     run "$GRIDTIDE" import plain.json -o plain.jsonl
-    [[ "$output" == *"stream-syncs-unknown: "*"; profile with experimental_config="*"enable_cuda_sync_events=True); where that was so, record with Nsight Systems (1 times)"* ]]
+    [[ "$output" == *"stream-syncs-unknown: "*"; profile with experimental_config="*"enable_cuda_sync_events=True); if it was set, record with Nsight Systems (1 times)"* ]]
     grep -q "enable_cuda_sync_events=True" plain.jsonl
 }
 
@@ -103,7 +103,7 @@ END
       operation 8 1 10 100 260; echo ','; operation 9 50 60 2 66; echo ']}'; } > held.json
     run "$GRIDTIDE" run held.json -o held.db
     [ "$status" -eq 0 ]
-    [[ "$output" == *"warning: contention-unexplained: "*"something else held them up; give these kernels "*"(1 times)"* ]]
+    [[ "$output" == *"warning: contention-unexplained: "*"something else delayed them; give these kernels "*"(1 times)"* ]]
     [ "$(sqlite3 held.db "select count from warning where kind = 'contention-unexplained'")" = 1 ]
     run "$GRIDTIDE" run -q held.json --set chip.sms=66 -o held.db
     [ "$status" -eq 0 ]

@@ -17,13 +17,15 @@ const char *const gt_copy_why_names[GT_COPY_WHYS] = {
 };
 const char *const gt_copy_why_helps[GT_COPY_WHYS] = {
     [GT_COPY_PAGEABLE] = "the host stages copies of pageable memory: allocate it pinned (pin_memory=True)",
-    [GT_COPY_SYNCHRONOUS] = "the call waits for the copy: use cudaMemcpyAsync (non_blocking=True) with pinned memory",
+    [GT_COPY_SYNCHRONOUS] = "the call waits for the copy: use cudaMemcpyAsync (non_blocking=True) with pinned "
+                            "memory",
     [GT_COPY_DEFAULT_STREAM] =
         "the default stream and blocking streams wait for each other: use a stream made with cudaStreamNonBlocking",
-    [GT_COPY_ENGINE] = "one engine copies in each direction, one copy after the other",
-    [GT_COPY_ONE_STREAM] = "all work is in one stream: copy in another stream, and order it by events",
-    [GT_COPY_SAME_STREAM] = "kernels of its own stream wait for it: copy what the next step needs in another stream",
-    [GT_COPY_ALONE] = "nothing else had been launched: launch kernels first, or copy earlier",
+    [GT_COPY_ENGINE] = "each direction has one copy engine, which runs one copy at a time",
+    [GT_COPY_ONE_STREAM] = "all work is in one stream: copy in another stream, ordered by events",
+    [GT_COPY_SAME_STREAM] = "kernels of the same stream wait for the copy: copy the data of the next step in "
+                            "another stream",
+    [GT_COPY_ALONE] = "no kernel was submitted before: launch kernels first, or copy earlier",
 };
 
 /* Times in which any kernel of a GPU ran, joined, in order. */

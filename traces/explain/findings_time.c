@@ -121,8 +121,8 @@ static void find_launches(struct gt_finding_list *f)
                       gt_why_changes[GT_WHY_LAUNCH])
                  ->text,
              sizeof f->rows->text,
-             "the GPU is idle for %s (%.1f%% of %s) while work is launched; half of the %" PRIu32
-             " operations run for %s or less",
+             "the GPU is idle for %s (%.1f%% of %s) during launch calls; half of the %" PRIu32 " operations run "
+             "for %s or less",
              gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), operations,
              gt_time_said((double)median_ps).s);
 }
@@ -172,8 +172,9 @@ static void find_allocations(struct gt_finding_list *f)
                       NULL)
                  ->text,
              sizeof f->rows->text,
-             "%" PRIu64 " calls allocate or free memory within %s and take %s (%.1f%%); the longest is %s, %s", times,
-             steps_named(f), gt_time_said((double)ps).s, pct_of(f, ps), most, gt_time_said((double)most_ps).s);
+             "%" PRIu64 " calls allocate or free memory within %s and take %s (%.1f%%); the longest is %s, "
+             "%s",
+             times, steps_named(f), gt_time_said((double)ps).s, pct_of(f, ps), most, gt_time_said((double)most_ps).s);
 }
 
 struct named_time {
@@ -269,14 +270,13 @@ static void find_communication(struct gt_finding_list *f)
     if (ps == 0)
         return;
     list_kernels(f, true, list, sizeof list);
-    snprintf(
-        add_part(f, "communication", GT_TIME_COMMUNICATION, ps,
-                 "start collectives earlier or send less: DDP's bucket_cap_mb, no_sync() while gradients add up, "
-                 "compressed gradients",
-                 NULL)
-            ->text,
-        sizeof f->rows->text, "collectives run for %s (%.1f%% of %s) while nothing computes: %s",
-        gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), list);
+    snprintf(add_part(f, "communication", GT_TIME_COMMUNICATION, ps,
+                      "start collectives earlier or send less: DDP's bucket_cap_mb, no_sync() during gradient "
+                      "accumulation, compressed gradients",
+                      NULL)
+                 ->text,
+             sizeof f->rows->text, "collectives run for %s (%.1f%% of %s) while nothing computes: %s",
+             gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), list);
 }
 
 void gt_findings_of_time(struct gt_finding_list *f)

@@ -157,11 +157,11 @@ char *gt_overview_steps_text(const struct gt_overview *overview)
     if (!breakdown->marked)
         text = gt_format("%s%s, no steps marked", each.s, places);
     else if (breakdown->lane_count > 1)
-        text = gt_format("%zu steps of %s in all%s%s", breakdown->counted, each.s, places,
-                         left_out ? " (first ones that start before the first CUDA call are left out)" : "");
+        text = gt_format("%zu steps of %s in total%s%s", breakdown->counted, each.s, places,
+                         left_out ? " (first steps that start before the first CUDA call are excluded)" : "");
     else
         text = gt_format("%zu step%s of %s%s", breakdown->counted, breakdown->counted == 1 ? "" : "s", each.s,
-                         left_out ? " (the first one is left out: it starts before the first CUDA call)" : "");
+                         left_out ? " (the first step starts before the first CUDA call and is excluded)" : "");
     free(places);
     return text;
 }
@@ -178,7 +178,7 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding)
                    : gt_strdup("");
     text = gt_format("predicted: %.1f%% shorter, %s -> %s%s%s%s; trust %s", finding->gain_pct,
                      gt_time_said(p->baseline_us * 1e6).s, gt_time_said(p->predicted_us * 1e6).s, interval,
-                     p->of_step ? " a step" : " in all", p->profiler_removed ? ", without the profiler's cost" : "",
+                     p->of_step ? " a step" : " in total", p->profiler_removed ? ", without profiler overhead" : "",
                      p->trust);
     free(interval);
     return text;
@@ -192,7 +192,7 @@ char *gt_overview_help_text(const struct gt_overview_finding *row)
         return NULL;
     if (row->predicted || !isfinite(row->gain_pct))
         return gt_strdup(finding->help);
-    return gt_format("%s (--change %s alone: predicted less than 1%%)", finding->help, finding->change);
+    return gt_format("%s (predicted gain of --change %s alone: less than 1%%)", finding->help, finding->change);
 }
 
 static char *ask_text(const struct gt_loaded_run *run, const char *change)

@@ -42,7 +42,7 @@ static const char path_help[] =
     "the critical path through the tasks takes as long as the kernel: more workers do not "
     "help; shorter tasks on that path, or fewer waits between them, do";
 static const char work_help[] =
-    "its workers are busy: more of them (blocks that fit on an SM, SMs), or less work a task";
+    "its workers are busy: use more of them (blocks per SM, SMs), or reduce the work per task";
 
 gt_kernel_index gt_task_bound_kernel(const struct gt_loaded_run *run, const struct gt_stats_task_kernel *launch)
 {
@@ -139,6 +139,6 @@ void gt_task_bound_find(const struct gt_loaded_run *run, const struct gt_stats_t
             used += snprintf(bound->text + used, sizeof bound->text - (size_t)used, " %.0f%% %s,",
                              sums.parts_ps[i] * per_cent, reason_of(&sums, i)->text);
     snprintf(bound->text + used, sizeof bound->text - (size_t)used,
-             " worker %" PRIu64 " ends last, with %.1f times the mean work", longest->last_worker,
+             " worker %" PRIu64 " ends last, with %.1f times the average work", longest->last_worker,
              mean_ps > 0 ? (double)longest->last_work_ps / mean_ps : 0);
 }

@@ -24,7 +24,7 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_SM_ROOM] = "sm-room",
 };
 const char *const gt_why_helps[GT_WHYS] = {
-    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call: a CUDA graph",
     [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
     [GT_WHY_HOST_CALL] = "move the call out of the loop, or call it from another thread",
     [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
@@ -39,9 +39,9 @@ const char *const gt_why_helps[GT_WHYS] = {
     [GT_WHY_CONNECTION] =
         "streams share a connection to the GPU: set CUDA_DEVICE_MAX_CONNECTIONS up to 32, use fewer "
         "streams, or launch breadth first",
-    [GT_WHY_COPY_ENGINE] = "one engine copies in each direction, one copy after the other",
+    [GT_WHY_COPY_ENGINE] = "each direction has one copy engine, which runs one copy at a time",
     [GT_WHY_SM_ROOM] =
-        "the SMs are full: smaller grids or blocks leave room; priorities let urgent blocks start first",
+        "the SMs are full: smaller grids or blocks leave resources free; priorities let urgent blocks start first",
 };
 const char *const gt_why_changes[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "graph", [GT_WHY_HOST_CALL] = "graph",  [GT_WHY_HOST_BLOCKED] = "no-readback",

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define KINETO_SYNCS                                                                                                \
-    "profile with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True); where " \
-    "that was so, record with Nsight Systems"
+    "profile with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True); if it " \
+    "was set, record with Nsight Systems"
 #define NSYS_EVENTS "record with nsys profile --trace=cuda --cuda-event-trace=true"
 #define NSYS_AGAIN  "export the report again with the nsys that recorded it"
 #define NAME_DEVICE "name the GPU with gridtide run --device NAME"
@@ -33,7 +33,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "before the calls of what its stream executed later",
       "record with nsys profile --trace=cuda from the program's start, or begin while the GPU is idle" },
     { "calls-without-end", NULL,
-      "calls that had not returned when the recording ended, or end before their start; taken to last no time",
+      "calls that had not returned when the recording ended, or that end before their start; they are treated as "
+      "instantaneous",
       "let the program end before the recording does" },
     { "calls-without-operation", NULL,
       "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
@@ -44,140 +45,142 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "of a graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
     { "clocks-apart", NULL,
-      "recordings that share no collective with the others and do not say the time of day; they begin together",
-      "record a step that all ranks take part in" },
+      "recordings that share no collective with the others and do not state the time of day; they are assumed to "
+      "begin together",
+      "record a step in which all ranks take part" },
     { "clocks-drift", NULL,
-      "recordings whose clocks run faster or slower than the first rank's; their times were stretched so that "
-      "collectives end at once",
+      "recordings whose clocks run faster or slower than the first rank's; their times were scaled such that "
+      "collectives end at the same time",
       NULL },
     { "collectives-alone", NULL,
-      "kernels of collectives whose other ranks' are not in the recording; they take as long as they were recorded "
-      "to, waiting included",
+      "kernels of collectives without the kernels of the other ranks; they keep their recorded duration, "
+      "including waiting",
       "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
     { GT_WARNING_EXTRAPOLATED, NULL,
-      "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower links, "
+      "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower "
+      "links, "
       "without NVLink's multicast (NVLS); their times are extrapolated",
       "measure them with 'gridtide calibrate' on that many GPUs, or record the run there" },
     { GT_WARNING_CONTENTION, NULL,
-      "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
-      "that was taken, and something else held them up",
+      "kernels that, corrected for concurrent work in the recording, would be shorter than an empty kernel (1.2 "
+      "us); they are treated as empty kernels, so something else delayed them",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "copy-directions-unknown", NULL,
       "copies whose name does not state their direction; they are treated as device to device", NULL },
     { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
       NSYS_AGAIN },
-    { "counts-differ", NULL, "the source page and the whole launch count differently",
-      "profile a launch that runs alike each time, or take what it says with care" },
+    { "counts-differ", NULL,
+      "launches whose instruction counts differ between the source page and the launch's "
+      "totals",
+      "profile a launch that does the same work each time; otherwise results are uncertain" },
     { "cubins-unreadable", NULL, "cubins that cannot be read",
       "import the report itself (.ncu-rep), or copy it again" },
     { GT_WARNING_CONTRADICTING, NULL,
-      "inferred dependencies were dropped because they contradict the recorded order; what waited for them starts as "
-      "if "
-      "it did not",
-      "check that the recording's clocks agree and that it is complete: operations that start before their call, or "
-      "calls that are missing, make such guesses wrong" },
-    { "device-inconsistent", NULL, "the device block contradicts itself or leaves out too much to build a GPU of it",
+      "inferred dependencies were dropped because they contradict the recorded order; the operations that "
+      "depended on them start without waiting",
+      "check that the recording's clocks agree and that it is complete: operations that start before their call, "
+      "and missing calls, cause wrong inferences" },
+    { "device-inconsistent", NULL, "the device block is inconsistent or too incomplete to describe a GPU",
       NAME_DEVICE },
-    { "device-unknown", NULL, "the profile does not say what GPU it was recorded on", NAME_DEVICE },
-    { "device-values-refused", NULL, "numbers of the device block that no GPU can have; they were left out",
-      NAME_DEVICE },
-    { "durations-unreadable", NULL, "events whose duration (dur) is missing or negative; 0 was taken",
-      "let the profile end before it is exported" },
+    { "device-unknown", NULL, "the profile does not name the GPU", NAME_DEVICE },
+    { "device-values-refused", NULL, "invalid numbers in the device block; they were ignored", NAME_DEVICE },
+    { "durations-unreadable", NULL, "events whose duration (dur) is missing or negative; it is treated as 0",
+      "stop the profiler before the export" },
     { "event-queries-unknown", NULL, "event queries whose event was not recorded",
-      "nothing that a profiler offers; add \"event\" to these calls in the trace" },
+      "no profiler records this; add \"event\" to these calls in the trace" },
     { "event-records-unknown", NULL, "event records whose stream or event was not recorded",
       "add \"stream\" and \"event\" to these calls in the trace" },
     { "event-records-unknown", "kineto", "event records whose stream or event was not recorded", KINETO_SYNCS },
     { "event-records-unknown", "nsys", "event records whose stream or event was not recorded", NSYS_EVENTS },
-    { "event-syncs-unknown", NULL, "event synchronisations whose event was not recorded",
+    { "event-syncs-unknown", NULL, "event synchronizations whose event was not recorded",
       "add \"event\" to these calls in the trace" },
-    { "event-syncs-unknown", "kineto", "event synchronisations whose event was not recorded", KINETO_SYNCS },
-    { "event-syncs-unknown", "nsys", "event synchronisations whose event was not recorded", NSYS_EVENTS },
+    { "event-syncs-unknown", "kineto", "event synchronizations whose event was not recorded", KINETO_SYNCS },
+    { "event-syncs-unknown", "nsys", "event synchronizations whose event was not recorded", NSYS_EVENTS },
     { "event-waits-unknown", NULL, "stream waits whose stream or event was not recorded",
       "add \"stream\" and \"event\" to these calls in the trace" },
     { "event-waits-unknown", "kineto", "stream waits whose stream or event was not recorded", KINETO_SYNCS },
     { "event-waits-unknown", "nsys", "stream waits whose stream or event was not recorded", NSYS_EVENTS },
-    { "flow-broken", NULL, "counts contradict the control flow", NCU_AGAIN },
-    { "flow-too-large", NULL, "more control flow than can be rebuilt", NULL },
-    { "gpu-shared", NULL, "somebody else used the GPU: measured times are not the trace's alone",
-      "measure again when nobody else uses it" },
+    { "flow-broken", NULL, "launches whose instruction counts contradict the control flow", NCU_AGAIN },
+    { "flow-too-large", NULL, "kernels with too much control flow to reconstruct", NULL },
+    { "gpu-shared", NULL, "other programs used the GPU: measured times may include their work",
+      "measure again while no other program uses it" },
     { "graph-changes-unknown", NULL,
       "operations of executable graphs, or updates of them, whose accesses from then on are "
       "unknown",
       NULL },
     { "graph-conditions", NULL,
-      "operations in the bodies of graphs' conditional nodes (IF, WHILE, SWITCH): they are played as often as they "
-      "ran, and what "
-      "waited for which in these launches is concluded from their times",
+      "operations in the bodies of graphs' conditional nodes (IF, WHILE, SWITCH): they are simulated as often as "
+      "they ran, and dependencies within these launches are inferred from times",
       NULL },
     { "graph-edges-unknown", NULL,
-      "graph launches of several operations; which of them waited for which was not recorded, and is "
-      "concluded from their times",
+      "graph launches of several operations whose dependencies were not recorded; they are inferred from times",
       "record with gridtide record, or add \"after\" to the nodes in the trace" },
     { "graph-edges-unknown", "record",
-      "graph launches of several operations; which of them waited for which was not recorded, and is "
-      "concluded from their times",
+      "graph launches of several operations whose dependencies were not recorded; they are inferred from times",
       "add \"after\" to the nodes in the trace" },
-    { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
+    { "graph-nodes-hidden", NULL, "graph launches recorded as a whole; each is treated as one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
     { "green-contexts", NULL,
-      "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
+      "operations in green contexts, which use a part of the GPU's SMs; they are simulated with all SMs", NULL },
     { "groups-unnamed", NULL,
       "collectives whose group is not recorded; GPUs whose collectives end together are treated "
       "as a group",
       "record with PyTorch 2.2 or later" },
-    { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
+    { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },
     { GT_WARNING_PENDING, NULL,
-      "launches by blocks that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too many "
-      "were "
-      "pending; what they launch did not happen",
-      "launch less at a time, or set device_launch.pending to what cudaLimitDevRuntimePendingLaunchCount is set to" },
+      "device-side launches that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too "
+      "many were pending; their kernels did not run",
+      "reduce the number of pending launches, or set device_launch.pending to the program's "
+      "cudaLimitDevRuntimePendingLaunchCount" },
     { GT_WARNING_DEPTH, NULL,
-      "launches by blocks that failed with CUDA error 65 (cudaErrorLaunchMaxDepthExceeded), being nested too deep; "
-      "what "
-      "they launch did not happen",
-      "launch less deep, or give device_launch.depth" },
-    { "launches-unreadable", NULL, "rows of raw.csv that are no launch",
+      "device-side launches that failed with CUDA error 65 (cudaErrorLaunchMaxDepthExceeded), because they were "
+      "nested too deeply; their kernels did not run",
+      "reduce the nesting depth, or set device_launch.depth" },
+    { "launches-unreadable", NULL, "rows of raw.csv that do not describe a launch",
       "export it again with ncu -i REPORT --page raw --csv --print-kernel-base mangled" },
     { "launches-without-code", NULL, "launches whose machine code is not in the cubins",
-      "import the report itself (.ncu-rep), which holds them" },
+      "import the report itself (.ncu-rep), which contains the cubins" },
     { "launches-without-counts", NULL, "launches whose instructions were not counted",
       "profile with ncu --set full, and export with ncu -i REPORT --page source --print-source sass --csv "
       "--launch-skip N --launch-count 1" },
     { "names-missing", NULL, "kernels whose name is not in StringIds", NSYS_AGAIN },
-    { "no-gpu-work", NULL, "the profile holds no kernel, copy or memset", "record the GPU's work too" },
-    { "no-gpu-work", "kineto", "the profile holds no kernel, copy or memset",
+    { "no-gpu-work", NULL, "the profile has no kernel, copy or memset", "record the GPU's work too" },
+    { "no-gpu-work", "kineto", "the profile has no kernel, copy or memset",
       "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" },
-    { "no-gpu-work", "nsys", "the profile holds no kernel, copy or memset", "record with nsys profile --trace=cuda" },
-    { "no-program", NULL, "launches of kernels that no profile has, by name and block: they last as measured",
+    { "no-gpu-work", "nsys", "the profile has no kernel, copy or memset", "record with nsys profile --trace=cuda" },
+    { "no-program", NULL,
+      "launches of kernels whose name and block size are in no profile: they keep their "
+      "measured duration",
       "profile these kernels with ncu --set full and give the imported report to --programs" },
-    { "opcodes-unknown", NULL, "instructions that are not known; taken as simple ones", NULL },
-    { "overlapping-calls", NULL, "calls of one thread overlapped without being nested; the earlier one was cut",
+    { "opcodes-unknown", NULL, "unknown instructions; they are treated as simple ones", NULL },
+    { "overlapping-calls", NULL,
+      "calls of one thread that overlap without being nested; the earlier call was "
+      "shortened",
       NULL },
-    { "priorities-clamped", NULL, "priorities of streams beyond 32 bits, which no stream has; the nearest was taken",
+    { "priorities-clamped", NULL, "stream priorities beyond 32 bits; the nearest 32-bit value is used",
       "set \"priority\" of these streams in the trace" },
     { "priorities-out-of-range", NULL,
-      "streams whose priority the device does not have; the nearest that it has was taken",
+      "streams whose priority the device does not support; the nearest supported priority is used",
       "set \"priority\" of these streams from scheduling.priority_high (gridtide devices NAME) to 0" },
-    { "priorities-unknown", NULL, "the profile does not say the priorities of streams: all are taken to be 0",
-      "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in the "
+    { "priorities-unknown", NULL, "the profile does not state stream priorities: all are treated as 0",
+      "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in "
+      "the "
       "trace" },
-    { "ranges-unreadable", NULL,
-      "operators, annotations or steps without a time or a name that can be read; they were left out",
+    { "ranges-unreadable", NULL, "operators, annotations or steps without a readable time or name; they were ignored",
       "record them again: the file is damaged there" },
     { "ranks-missing", NULL,
-      "ranks of the job whose recordings are not given; collectives with them take as long as they were recorded to, "
-      "waiting included",
+      "ranks of the job without a recording; collectives with them keep their recorded duration, including "
+      "waiting",
       "name the recordings of all ranks" },
     { "ranks-on-other-gpus", NULL,
-      "recordings of another kind of GPU than the first rank's; all are simulated as that one", NULL },
-    { "recorder-problems", NULL, "what hindered the recorder", NULL },
+      "recordings of another GPU model than the first rank's; all are simulated as the first rank's", NULL },
+    { "recorder-problems", NULL, "problems of the recorder", NULL },
     { "recording-cut-off", NULL,
-      "processes whose end the recorder did not see (killed, or ended by _exit()); what they had not handed over is "
-      "missing",
-      "let them end by themselves" },
-    { "records-dropped", NULL, "records that were dropped: there was no room for them",
+      "processes whose end the recorder did not see (killed, or ended by _exit()); records that they had not "
+      "written yet are missing",
+      "let them exit normally" },
+    { "records-dropped", NULL, "records that were dropped, because buffers or files were full",
       "record a part of the program (gridtide record --duration, --range)" },
     { "sizes-unknown", NULL, "copies or memsets without a number of bytes; 0 was used",
       "record with a newer PyTorch" },
@@ -186,23 +189,23 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "no other rank",
       "record the same steps of all ranks" },
     { "stream-queries-unknown", NULL, "stream queries whose stream was not recorded",
-      "nothing that a profiler offers; add \"stream\" to these calls in the trace" },
-    { "stream-syncs-unknown", NULL, "stream synchronisations whose stream was not recorded",
+      "no profiler records this; add \"stream\" to these calls in the trace" },
+    { "stream-syncs-unknown", NULL, "stream synchronizations whose stream was not recorded",
       "add \"stream\" to these calls in the trace" },
-    { "stream-syncs-unknown", "kineto", "stream synchronisations whose stream was not recorded", KINETO_SYNCS },
-    { "stream-syncs-unknown", "nsys", "stream synchronisations whose stream was not recorded",
+    { "stream-syncs-unknown", "kineto", "stream synchronizations whose stream was not recorded", KINETO_SYNCS },
+    { "stream-syncs-unknown", "nsys", "stream synchronizations whose stream was not recorded",
       "record with nsys profile --trace=cuda from the program's start" },
     { "streams-taken-for-blocking", NULL,
-      "streams that, by their times, wait for the default stream and it for them; how they were created was not "
-      "recorded",
+      "streams treated as blocking, because their times show that they and the default stream wait for each "
+      "other; the profile does not state how they were created",
       "record with Nsight Systems, or set \"flags\" of these streams in the trace" },
-    { GT_WARNING_MISSPELT, NULL, "fields one letter away from one that is known",
-      "it was kept and means nothing: correct its name" },
-    { "values-not-json", NULL, "NaN or inf where JSON wants a number; taken as not known", NULL },
+    { GT_WARNING_MISSPELT, NULL, "fields whose name differs by one letter from a known one",
+      "correct the name: an unknown field is kept, but has no effect" },
+    { "values-not-json", NULL, "NaN or inf instead of a JSON number; the value is treated as unknown", NULL },
     { "waits-left-out", NULL,
-      "calls by which streams wait for values in memory or semaphores of other interfaces, write or signal these, or "
+      "stream operations that wait for or write values in memory, wait for or signal external semaphores, or "
       "wait "
-      "for all of a context; they are not played",
+      "for a whole context; they are not simulated",
       NULL },
     { NULL, NULL, NULL, NULL },
 };

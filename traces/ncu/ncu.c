@@ -128,11 +128,11 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program, c
             counted, all, (counted - all) / all * 100);
     if (program->block_count == 0)
         warn(ncu, "flow-too-large",
-             "more control flow than can be rebuilt: %d basic blocks, loops %d deep are the most",
+             "kernels with too much control flow to reconstruct: the limits are %d basic blocks and %d nested loops",
              GT_FLOW_MOST_BLOCKS, GT_FLOW_MOST_DEPTH);
     else if (program->flow_broken)
         warn(ncu, "flow-broken",
-             "counts contradict the control flow for %.1f%% of the warp instructions; most at "
+             "instruction counts contradict the control flow for %.1f%% of the warp instructions; most at "
              "0x%x: %" PRIu64 " executions, %" PRIu64 " arrive",
              report->imbalance * 100, report->worst * GT_SASS_BYTES, report->counted, report->arrive);
 }

@@ -142,8 +142,8 @@ static void warn_of_missing(struct gt_workload *w, const struct gt_rank *ranks, 
     for (uint32_t i = 0; i < all && first == GT_NONE; i++)
         if (!is_given(ranks, count, i))
             first = i;
-    text = gt_format("ranks of the job whose recordings are not given, the first of them rank %" PRIu32 " of %" PRIu32
-                     "; collectives with them take as long as they were recorded to, waiting included",
+    text = gt_format("ranks of the job without a recording, the first of them rank %" PRIu32 " of %" PRIu32
+                     "; collectives with them keep their recorded duration, including waiting",
                      first, all);
     gt_import_warn_text(w, "ranks-missing", all - count, text);
     free(text);
