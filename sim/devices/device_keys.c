@@ -494,9 +494,5 @@ const struct gt_key gt_device_keys[] = {
         "for these tasks: bytes that each thread of a worker requests at a time; 0: no limit"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);
-const struct gt_key_table gt_device_table = {
-    gt_device_keys,
-    sizeof gt_device_keys / sizeof gt_device_keys[0],
-    "device",
-    "`gridtide devices --describe` lists them",
-};
+const struct gt_key_table gt_device_table = { gt_device_keys, sizeof gt_device_keys / sizeof gt_device_keys[0],
+                                              "device", "`gridtide devices --describe` lists them" };

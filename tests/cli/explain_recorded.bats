@@ -22,7 +22,7 @@ holds() {
     for lack in "threads:threads" "shared:shared memory" "blocks:block slots"; do
         explained "explain.sm-${lack%%:*}"
         holds '.pairs | any(.why == "sm-room" and .room == "no: no SM has free '"${lack##*:}"'" and .lost_us > 100)'
-        holds '.findings | any(.finding == "full" and (.what | endswith("no '"${lack##*:}"' left on the SMs")))'
+        holds '.findings | any(.finding == "full" and (.what | endswith("no free '"${lack##*:}"'")))'
     done
 }
 

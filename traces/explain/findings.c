@@ -54,13 +54,15 @@ static void find_priorities(struct gt_finding_list *f)
         return;
     gt_loaded_op_place(t, worst, first, sizeof first);
     gt_loaded_op_place(t, t->ops[worst].cause_op, second, sizeof second);
-    snprintf(gt_finding_add(f, "priority", waited_ps,
-                            "a priority decides which waiting block starts next and does not preempt running blocks: "
-                            "smaller or shorter blocks in the lower-priority kernel let the other start sooner",
-                            NULL)
+    snprintf(gt_finding_add(
+                 f, "priority", waited_ps,
+                 "a priority decides which block is placed next and does not preempt running blocks: use smaller "
+                 "or shorter blocks in the low-priority kernel",
+                 NULL)
                  ->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations of high-priority streams waited %s for lower-priority ones, %.60s for %.60s",
+             "%" PRIu64 " operations of high-priority streams waited %s for low-priority ones, %.60s for "
+             "%.60s",
              times, gt_time_said((double)waited_ps).s, first, second);
 }
 
@@ -82,8 +84,8 @@ static void find_connections(struct gt_finding_list *f)
         return;
     snprintf(gt_finding_add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations waited %s behind operations of other streams in the %" PRIu32
-             " connections to the GPU",
+             "%" PRIu64 " operations waited %s for operations of other streams in the %" PRIu32 " connections to "
+             "the GPU",
              times, gt_time_said((double)waited_ps).s, t->device.connections);
 }
 
@@ -116,16 +118,15 @@ static void find_clusters(struct gt_finding_list *f)
         stranded = stranded_sms(&t->device, &occupancy);
         if (stranded == 0 || gt_kernel_blocks(shape) + stranded <= t->device.sms)
             continue;
-        snprintf(
-            gt_finding_add(f, "clusters", in_ps[i],
-                           "a cluster occupies one GPC: a cluster size that divides the number of SMs of every GPC "
-                           "leaves no SM idle",
-                           NULL)
-                ->text,
-            sizeof f->rows->text,
-            "%.100s: clusters of %" PRIu64 " blocks, an SM each, leave %" PRIu32 " of %" PRIu32
-            " SMs without a block",
-            t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
+        snprintf(gt_finding_add(
+                     f, "clusters", in_ps[i],
+                     "a cluster runs on one GPC: use a cluster size that divides the number of SMs of every GPC",
+                     NULL)
+                     ->text,
+                 sizeof f->rows->text,
+                 "%.100s: with clusters of %" PRIu64 " blocks, one block per SM, %" PRIu32 " of %" PRIu32 " SMs "
+                 "get no block",
+                 t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
     }
     free(in_ps);
 }
@@ -170,15 +171,16 @@ static void find_graphs(struct gt_finding_list *f)
         longer_ps += runs[i].to_ps - runs[i].from_ps - runs[i].sum_ps;
     }
     if (slower > 0)
-        snprintf(gt_finding_add(f, "graph-branches", longer_ps,
-                                "short nodes gain nothing from branches: capture the graph from one stream", NULL)
-                     ->text,
-                 sizeof f->rows->text,
-                 "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32
-                 " branches took longer than their operations would serially, by %s in all; the branches of "
-                 "a graph are submitted one after the other, the last %s after the first",
-                 slower, branched, most_roots, gt_time_said((double)longer_ps).s,
-                 gt_time_said((double)late_ps / branched).s);
+        snprintf(
+            gt_finding_add(f, "graph-branches", longer_ps,
+                           "branches do not help short nodes: capture the graph from one stream", NULL)
+                ->text,
+            sizeof f->rows->text,
+            "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32 " branches took longer than the "
+            "sum of their operations, by %s in total; the branches of a graph are submitted one after the other, "
+            "the last %s after the first",
+            slower, branched, most_roots, gt_time_said((double)longer_ps).s,
+            gt_time_said((double)late_ps / branched).s);
     free(runs);
 }
 
@@ -215,17 +217,17 @@ static void find_full_queues(struct gt_finding_list *f)
 
     for (size_t i = 0; i < count; i++)
         if (calls[i].why == GT_BLOCK_QUEUE)
-            snprintf(gt_finding_add(
-                         f, "queue-full", calls[i].blocked_ps,
-                         "the launch queue is full: the host is far ahead of the GPU, which costs nothing unless "
-                         "the host has other work",
-                         NULL)
-                         ->text,
-                     sizeof f->rows->text,
-                     "%" PRIu64 " calls of %.100s blocked the host for %s although they do not synchronise: %" PRIu32
-                     " launches of their stream had not started",
-                     calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
-                     f->t->device.launch_queue_depth);
+            snprintf(
+                gt_finding_add(f, "queue-full", calls[i].blocked_ps,
+                               "the launch queue of a stream is full: the host is far ahead of the GPU, which costs "
+                               "nothing unless the host has other work",
+                               NULL)
+                    ->text,
+                sizeof f->rows->text,
+                "%" PRIu64 " calls of %.100s blocked the host for %s although they are asynchronous: "
+                "%" PRIu32 " launches of their stream were pending",
+                calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
+                f->t->device.launch_queue_depth);
     free(calls);
 }
 
@@ -272,8 +274,8 @@ static void find_pairs(struct gt_finding_list *f)
                      gt_time_said((double)by_why[why]).s, gt_why_names[why]);
     if (no_room_ps > 0)
         snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
-                 sizeof f->rows->text, "kernels waited %s for kernels of other streams: no %s left on the SMs",
-                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "room");
+                 sizeof f->rows->text, "kernels of other streams waited %s because the SMs were full: no free %s",
+                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "resources");
     free(pairs);
 }
 
@@ -330,9 +332,8 @@ static void find_straggler(struct gt_finding_list *f)
                                  gt_why_changes[late->hold.why]);
         finding->time_kind = GT_TIME_COMMUNICATION;
         snprintf(finding->text, sizeof finding->text,
-                 "GPU %u came last to %" PRIu64 " of %" PRIu64
-                 " collectives, for which the others waited %s; longest wait: %s for %.60s, cause: "
-                 "%s%s%.90s; meanwhile its GPU ran %s",
+                 "GPU %u was last in %" PRIu64 " of %" PRIu64 " collectives, and the others waited %s for it; "
+                 "longest wait: %s, for %.60s, cause: %s%s%.90s; meanwhile this GPU ran %s",
                  late->gpu, late->last, late->collectives, gt_time_said((double)late->kept_ps).s, longest, place,
                  gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }

@@ -139,7 +139,7 @@ static void find_waits(struct gt_finding_list *f)
                  ->text,
              sizeof f->rows->text,
              "the GPU is idle for %s (%.1f%% of %s) after %" PRIu64
-             " waits of the host for the GPU, until the next launch; longest after %s in %.100s",
+             " host waits for the GPU, until the next launch; longest after %s in %.100s",
              gt_time_said((double)waits->ps).s, pct_of(f, waits->ps), steps_named(f), waits->count, waits->call,
              waits->range);
 }
@@ -254,12 +254,14 @@ static void find_kernels(struct gt_finding_list *f)
         return;
     list_kernels(f, false, list, sizeof list);
     snprintf(add_part(f, "kernels", GT_TIME_COMPUTATION, ps,
-                      "faster kernels: lower precision, fusion (torch.compile), better shapes; Nsight Compute "
-                      "shows what bounds each",
+                      "make kernels faster: lower precision, fusion (torch.compile), better shapes; Nsight Compute "
+                      "shows what bounds each kernel",
                       NULL)
                  ->text,
-             sizeof f->rows->text, "kernels compute for %s (%.1f%% of %s): %s", gt_time_said((double)ps).s,
-             pct_of(f, ps), steps_named(f), list);
+             sizeof f->rows->text,
+             "kernels compute for %s (%.1f%% of %s): "
+             "%s",
+             gt_time_said((double)ps).s, pct_of(f, ps), steps_named(f), list);
 }
 
 static void find_communication(struct gt_finding_list *f)

@@ -19,28 +19,27 @@ static const struct reason {
     const char *text, *bound, *help, *change;
 } reasons[] = {
     { "waiting for counters", "waits for counters",
-      "workers hold tasks whose counters have not been reached: schedule other tasks first "
-      "(order, policy ready or steal), or shorten the tasks that they wait for",
+      "workers hold tasks whose counters are not complete yet: assign other tasks first (order, policy ready or "
+      "steal), or shorten the tasks that they wait for",
       NULL },
     { "no task ready", "an empty queue",
-      "fewer tasks are ready than there are free workers: use smaller tasks or fewer workers", NULL },
+      "fewer tasks are ready than there are free workers: use smaller tasks, or fewer workers", NULL },
     { "contention on the queue", "contention on the queue",
-      "taking a task costs as much as executing it: use larger tasks, or lists (policy static)",
+      "getting a task costs as much as its work: use larger tasks, or lists (policy "
+      "static)",
       "tasks.queue_serial_ns=0" },
-    { "between tasks and their work", "what a task costs beside its work",
-      "tasks are short compared with their overhead (signals, taking the next task): use larger "
+    { "between tasks and their work", "overhead per task",
+      "tasks are short compared to their overhead (signals, the next number): use larger "
       "tasks",
       "tasks.overhead_us=0" },
     { "before the first and after the last task", "workers that end early",
-      "the work is distributed unevenly: assign tasks by their time, or let workers take them "
-      "from a queue",
-      NULL },
+      "the work is assigned unevenly: assign tasks by their time, or let workers take them from a queue", NULL },
 };
 enum { REASONS = sizeof reasons / sizeof reasons[0], CONTENTION = 2 };
 
 static const char path_help[] =
-    "the critical path through the tasks takes as long as the kernel: more workers do not "
-    "help; shorter tasks on that path, or fewer waits between them, do";
+    "the critical path of the tasks takes as long as the kernel: shorten the tasks on it, or the waits between "
+    "them; more workers do not help";
 static const char work_help[] =
     "its workers are busy: use more of them (blocks per SM, SMs), or reduce the work per task";
 
@@ -51,10 +50,8 @@ gt_kernel_index gt_task_bound_kernel(const struct gt_loaded_run *run, const stru
 
 /* In place of contention, where each worker has a queue. */
 static const struct reason stealing = {
-    "looking for tasks to steal", "thieves that find little",
-    "workers without a task search the queues of others: use fewer workers, or more tasks at a "
-    "time",
-    NULL
+    "looking for tasks to steal", "steal attempts that find little",
+    "workers without a task search the queues of others: use fewer workers, or take more tasks at a time", NULL
 };
 
 static const struct reason *reason_of(const struct sums *sums, int number)
@@ -104,7 +101,7 @@ static const char *choose(const struct sums *sums, struct gt_task_bound *bound)
     bound->change = NULL;
     if (sums->path_ps >= path_bounds * (double)sums->span_ps) {
         bound->help = path_help;
-        return "the critical path through its tasks";
+        return "the critical path of its tasks";
     }
     if (sums->work_ps >= work_bounds * sums->had_ps) {
         bound->help = work_help;
@@ -126,13 +123,12 @@ void gt_task_bound_find(const struct gt_loaded_run *run, const struct gt_stats_t
     const struct gt_stats_task_kernel *longest = sums.longest;
     double per_cent = sums.had_ps > 0 ? 100 / sums.had_ps : 0;
     double mean_ps = (double)longest->work_ps / (double)longest->workers;
-    int used = snprintf(bound->text, sizeof bound->text,
-                        "%.60s is bound by %s: %" PRIu64
-                        " workers work %.0f%% of %.1f us, the critical path takes %.1f us, %.1f of them %.40s; "
-                        "idle:",
-                        run->kernels[kernel].name, by, longest->workers, sums.work_ps * per_cent,
-                        (double)longest->span_ps / 1e6, (double)longest->path_ps / 1e6,
-                        (double)longest->kind_ps / 1e6, longest->kind);
+    int used = snprintf(
+        bound->text, sizeof bound->text,
+        "%.60s is bound by %s: %" PRIu64 " workers work %.0f%% of %.1f us, the critical path takes %.1f us, %.1f "
+        "us of it %.40s; idle:",
+        run->kernels[kernel].name, by, longest->workers, sums.work_ps * per_cent, (double)longest->span_ps / 1e6,
+        (double)longest->path_ps / 1e6, (double)longest->kind_ps / 1e6, longest->kind);
 
     for (int i = 0; i < REASONS; i++)
         if (sums.parts_ps[i] * per_cent >= 0.5)
