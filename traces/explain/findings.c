@@ -55,7 +55,8 @@ static void find_priorities(struct gt_finding_list *f)
     gt_loaded_op_place(t, worst, first, sizeof first);
     gt_loaded_op_place(t, t->ops[worst].cause_op, second, sizeof second);
     snprintf(gt_finding_add(f, "priority", waited_ps,
-                            "a priority decides which waiting block starts next and does not preempt running blocks: "
+                            "a priority decides which waiting block starts next and does not preempt running "
+                            "blocks: "
                             "smaller or shorter blocks in the lower-priority kernel let the other start sooner",
                             NULL)
                  ->text,
@@ -123,8 +124,8 @@ static void find_clusters(struct gt_finding_list *f)
                            NULL)
                 ->text,
             sizeof f->rows->text,
-            "%.100s: clusters of %" PRIu64 " blocks, an SM each, leave %" PRIu32 " of %" PRIu32
-            " SMs without a block",
+            "%.100s: with clusters of %" PRIu64 " blocks, one block per SM, %" PRIu32 " of %" PRIu32 " SMs get no "
+            "block",
             t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
     }
     free(in_ps);
@@ -222,8 +223,8 @@ static void find_full_queues(struct gt_finding_list *f)
                          NULL)
                          ->text,
                      sizeof f->rows->text,
-                     "%" PRIu64 " calls of %.100s blocked the host for %s although they do not synchronise: %" PRIu32
-                     " launches of their stream had not started",
+                     "%" PRIu64 " calls of %.100s blocked the host for %s although they do not synchronise: "
+                     "%" PRIu32 " launches of their stream had not started",
                      calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
                      f->t->device.launch_queue_depth);
     free(calls);
@@ -273,7 +274,7 @@ static void find_pairs(struct gt_finding_list *f)
     if (no_room_ps > 0)
         snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
                  sizeof f->rows->text, "kernels waited %s for kernels of other streams: no %s left on the SMs",
-                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "room");
+                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "resources");
     free(pairs);
 }
 

@@ -139,7 +139,7 @@ static void find_waits(struct gt_finding_list *f)
                  ->text,
              sizeof f->rows->text,
              "the GPU is idle for %s (%.1f%% of %s) after %" PRIu64
-             " waits of the host for the GPU, until the next launch; longest after %s in %.100s",
+             " host waits for the GPU, until the next launch; longest after %s in %.100s",
              gt_time_said((double)waits->ps).s, pct_of(f, waits->ps), steps_named(f), waits->count, waits->call,
              waits->range);
 }

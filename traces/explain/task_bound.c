@@ -27,7 +27,7 @@ static const struct reason {
     { "contention on the queue", "contention on the queue",
       "taking a task costs as much as executing it: use larger tasks, or lists (policy static)",
       "tasks.queue_serial_ns=0" },
-    { "between tasks and their work", "what a task costs beside its work",
+    { "between tasks and their work", "overhead per task",
       "tasks are short compared with their overhead (signals, taking the next task): use larger "
       "tasks",
       "tasks.overhead_us=0" },
@@ -51,7 +51,7 @@ gt_kernel_index gt_task_bound_kernel(const struct gt_loaded_run *run, const stru
 
 /* In place of contention, where each worker has a queue. */
 static const struct reason stealing = {
-    "looking for tasks to steal", "thieves that find little",
+    "looking for tasks to steal", "steal attempts that find little",
     "workers without a task search the queues of others: use fewer workers, or more tasks at a "
     "time",
     NULL

@@ -15,34 +15,34 @@
 
 const struct gt_warning_kind gt_warning_kinds[] = {
     { "accesses-unknown", NULL,
-      "operations for which the execution trace does not state what they read and write: of "
-      "graphs, of libraries' own calls, of operators without a schema",
+      "operations with unknown accesses: the execution trace does not state what operations of graphs, of "
+      "libraries' own calls, and of operators without a schema read and write",
       NULL },
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
     { "calls-missing", NULL,
-      "operations without the call that submitted them; a call was added at each one's start, or "
-      "before the calls of what its stream executed later",
+      "operations without the call that submitted them; a call was added at the start of each one, or before the "
+      "calls of later work in its stream",
       "record from before the first launch" },
     { "calls-missing", "kineto",
-      "operations without the call that submitted them; a call was added at each one's start, or "
-      "before the calls of what its stream executed later",
+      "operations without the call that submitted them; a call was added at the start of each one, or before the "
+      "calls of later work in its stream",
       "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and begin while the GPU is idle "
       "(torch.cuda.synchronize())" },
     { "calls-missing", "nsys",
-      "operations without the call that submitted them; a call was added at each one's start, or "
-      "before the calls of what its stream executed later",
+      "operations without the call that submitted them; a call was added at the start of each one, or before the "
+      "calls of later work in its stream",
       "record with nsys profile --trace=cuda from the program's start, or begin while the GPU is idle" },
     { "calls-without-end", NULL,
       "calls that had not returned when the recording ended, or that end before their start; they are treated as "
       "instantaneous",
       "let the program end before the recording does" },
     { "calls-without-operation", NULL,
-      "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
-      "of a graph); they only take host time",
+      "launches, copies, memsets or host functions whose GPU operation was not recorded (or was added to a "
+      "graph); they only take host time",
       "let the GPU finish before the recording ends" },
     { "calls-without-operation", "kineto",
-      "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
-      "of a graph); they only take host time",
+      "launches, copies, memsets or host functions whose GPU operation was not recorded (or was added to a "
+      "graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
     { "clocks-apart", NULL,
       "recordings that share no collective with the others and do not state the time of day; they are assumed to "
@@ -60,14 +60,18 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower "
       "links, "
       "without NVLink's multicast (NVLS); their times are extrapolated",
-      "measure them with 'gridtide calibrate' on that many GPUs, or record the run there" },
+      "measure them with 'gridtide calibrate' on this many GPUs, or record the run on them" },
     { GT_WARNING_CONTENTION, NULL,
       "kernels that, corrected for concurrent work in the recording, would be shorter than an empty kernel (1.2 "
       "us); they are treated as empty kernels, so something else delayed them",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "copy-directions-unknown", NULL,
-      "copies whose name does not state their direction; they are treated as device to device", NULL },
-    { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
+      "copies whose name does not state their direction; they are treated as "
+      "device to device",
+      NULL },
+    { "copy-kinds-unknown", NULL,
+      "copies of unknown kind; their direction follows from their source and "
+      "destination memory",
       NSYS_AGAIN },
     { "counts-differ", NULL,
       "launches whose instruction counts differ between the source page and the launch's "
@@ -105,9 +109,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "gpu-shared", NULL, "other programs used the GPU: measured times may include their work",
       "measure again while no other program uses it" },
     { "graph-changes-unknown", NULL,
-      "operations of executable graphs, or updates of them, whose accesses from then on are "
-      "unknown",
-      NULL },
+      "operations of executable graphs, or updates of such graphs, whose accesses are unknown from then on", NULL },
     { "graph-conditions", NULL,
       "operations in the bodies of graphs' conditional nodes (IF, WHILE, SWITCH): they are simulated as often as "
       "they ran, and dependencies within these launches are inferred from times",
@@ -123,8 +125,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "green-contexts", NULL,
       "operations in green contexts, which use a part of the GPU's SMs; they are simulated with all SMs", NULL },
     { "groups-unnamed", NULL,
-      "collectives whose group is not recorded; GPUs whose collectives end together are treated "
-      "as a group",
+      "collectives whose process group was not recorded; GPUs whose collectives end together are treated as a "
+      "group",
       "record with PyTorch 2.2 or later" },
     { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },
@@ -182,11 +184,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "let them exit normally" },
     { "records-dropped", NULL, "records that were dropped, because buffers or files were full",
       "record a part of the program (gridtide record --duration, --range)" },
-    { "sizes-unknown", NULL, "copies or memsets without a number of bytes; 0 was used",
+    { "sizes-unknown", NULL, "copies or memsets of unknown size; it is treated as 0 bytes",
       "record with a newer PyTorch" },
     { "steps-differ", NULL,
-      "recordings with fewer steps than others; collectives that only the others have wait for "
-      "no other rank",
+      "recordings with fewer steps than others; collectives of the additional steps do not "
+      "wait for them",
       "record the same steps of all ranks" },
     { "stream-queries-unknown", NULL, "stream queries whose stream was not recorded",
       "no profiler records this; add \"stream\" to these calls in the trace" },
