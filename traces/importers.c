@@ -49,7 +49,7 @@ static const struct gt_importer *sniff_folder(const char *path, const char *name
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         if (gt_importers[i]->sniff_folder != NULL && gt_importers[i]->sniff_folder(path) > 0)
             return gt_importers[i];
-    gt_error_set(error, "%s: a folder, and in no format that is known; formats are %s", path, names);
+    gt_error_set(error, "%s: a folder in no known format; formats are %s", path, names);
     return NULL;
 }
 
@@ -89,7 +89,7 @@ static const struct gt_importer *sniff_file(struct gt_input *input, const char *
         best = find_by_ending(path);
     if (best == NULL)
         gt_error_set(error, "%s: %s; formats are %s", strcmp(path, "-") == 0 ? "standard input" : path,
-                     bytes == 0 ? "the file is empty" : "in no format that is known", names);
+                     bytes == 0 ? "the file is empty" : "the format is unknown", names);
     return best;
 }
 
@@ -98,7 +98,7 @@ static const struct gt_importer *named(const char *name, const char *names, stru
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         if (strcmp(gt_importers[i]->name, name) == 0)
             return gt_importers[i];
-    gt_error_set(error, "there is no format '%s'; formats are %s", name, names);
+    gt_error_set(error, "unknown format '%s'; formats are %s", name, names);
     return NULL;
 }
 

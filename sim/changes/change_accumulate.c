@@ -296,6 +296,6 @@ const struct gt_change_kind gt_change_accumulate = {
     .name = "accumulate",
     .argument = "K",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "K forward and backward passes per step; gradients are reduced once",
+    .help = "run K forward and backward passes per step and reduce the gradients once",
     .apply = apply,
 };

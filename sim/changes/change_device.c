@@ -91,14 +91,14 @@ const struct gt_change_kind gt_change_device = {
     .name = "device",
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another GPU: the name of its device file",
+    .help = "simulate another GPU; NAME is its device file",
     .apply = apply_device,
 };
 const struct gt_change_kind gt_change_connections = {
     .name = "connections",
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
+    .help = "set the number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
     .tried = tried_connections,
     .applies = connections_apply,
     .apply = apply_connections,
@@ -107,12 +107,12 @@ const struct gt_change_kind gt_change_launch_cost = {
     .name = "launch-cost",
     .argument = "US",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "CPU time of a kernel launch, in us (key host.launch_call_us)",
+    .help = "set the CPU time of a kernel launch, in us (key host.launch_call_us)",
     .apply = apply_launch_cost,
 };
 const struct gt_change_kind gt_change_key = {
     .argument = "KEY=VALUE",
     .takes = GT_ARGUMENT_NEEDED,
-    .help = "another value of the device file",
+    .help = "change a value of the device file",
     .apply = apply_key,
 };

@@ -259,8 +259,7 @@ const struct gt_change_kind gt_change_prefetch = {
     .name = "prefetch",
     .argument = "N",
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "host-to-device copies run ahead in their own stream: N of them, or all up to the host's "
-            "next wait",
+    .help = "submit host-to-device copies early, in a separate stream: N ahead, or all up to the host's next wait",
     .tried = tried,
     .applies = applies,
     .apply = apply,

@@ -28,12 +28,12 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 static void print_help(FILE *out)
 {
     fputs("Usage: gridtide COMMAND [ARGUMENT...]\nSimulate how streams, copies, kernels and blocks "
-          "share a GPU, from traces.\n\n",
+          "share a GPU.\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'gridtide help COMMAND' describes a command.\nExit status: 0 done, 1 the work failed, 2 "
-          "wrong usage.\nReport bugs to: " PACKAGE_BUGREPORT "\n",
+    fputs("\n'gridtide help COMMAND' describes a command.\nExit status: 0 success, 1 failure, 2 incorrect "
+          "usage.\nReport bugs to: " PACKAGE_BUGREPORT "\n",
           out);
 }
 

@@ -210,7 +210,7 @@ several_traces() {
     echo 'no trace' > other.txt
     TMPDIR=$PWD/tmp run "$GRIDTIDE" explain other.txt
     [ "$status" -eq 1 ]
-    [[ "$output" == "gridtide: other.txt: in no format that is known"* ]]
+    [[ "$output" == "gridtide: other.txt: the format is unknown"* ]]
     [ -z "$(ls tmp)" ]
 }
 

@@ -64,7 +64,7 @@ END
     cmp in.jsonl sniffed.jsonl
     run "$GRIDTIDE" import - <<< 'no trace'
     [ "$status" -eq 1 ]
-    [[ "$output" == "gridtide: standard input: in no format that is known; formats are "* ]]
+    [[ "$output" == "gridtide: standard input: the format is unknown; formats are "* ]]
 }
 
 @test "import warns once a kind, with how often; -q is silent; the header keeps it" {
@@ -123,7 +123,7 @@ END
     [ "$status" -eq 2 ]
     run "$GRIDTIDE" import vtune "$data/kineto-old.json"
     [ "$status" -eq 2 ]
-    [[ "$output" == *"no format 'vtune'; formats are record, kineto, nsys, ncu, tasks, gridtide"* ]]
+    [[ "$output" == *"unknown format 'vtune'; formats are record, kineto, nsys, ncu, tasks, gridtide"* ]]
     run "$GRIDTIDE" import kineto a b
     [ "$status" -eq 1 ]
     [[ "$output" == *"a: "* ]]

@@ -4,7 +4,7 @@
     run "$GRIDTIDE" --help
     [ "$status" -eq 0 ]
     [[ "$output" == "Usage: gridtide COMMAND"* ]]
-    [[ "$output" == *"Exit status: 0 done, 1 the work failed, 2 wrong usage."* ]]
+    [[ "$output" == *"Exit status: 0 success, 1 failure, 2 incorrect usage."* ]]
 }
 
 @test "--version names the program and its version" {

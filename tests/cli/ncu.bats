@@ -245,7 +245,7 @@ by_programs() {
     refused empty 'empty/raw.csv: cannot open'
     run "$GRIDTIDE" import empty
     [ "$status" -eq 1 ]
-    [[ "$output" == *"empty: a folder, and in no format that is known; formats are"* ]]
+    [[ "$output" == *"empty: a folder in no known format; formats are"* ]]
 }
 
 # A report as far as it is read, and a program that exports its pages.

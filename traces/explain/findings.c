@@ -54,11 +54,11 @@ static void find_priorities(struct gt_finding_list *f)
         return;
     gt_loaded_op_place(t, worst, first, sizeof first);
     gt_loaded_op_place(t, t->ops[worst].cause_op, second, sizeof second);
-    snprintf(gt_finding_add(
-                 f, "priority", waited_ps,
-                 "a priority decides which block is placed next and does not preempt running blocks: use smaller "
-                 "or shorter blocks in the low-priority kernel",
-                 NULL)
+    snprintf(gt_finding_add(f, "priority", waited_ps,
+                            "a priority decides which waiting block starts next and does not preempt running "
+                            "blocks: "
+                            "smaller or shorter blocks in the lower-priority kernel let the other start sooner",
+                            NULL)
                  ->text,
              sizeof f->rows->text,
              "%" PRIu64 " operations of high-priority streams waited %s for low-priority ones, %.60s for "
@@ -118,15 +118,16 @@ static void find_clusters(struct gt_finding_list *f)
         stranded = stranded_sms(&t->device, &occupancy);
         if (stranded == 0 || gt_kernel_blocks(shape) + stranded <= t->device.sms)
             continue;
-        snprintf(gt_finding_add(
-                     f, "clusters", in_ps[i],
-                     "a cluster runs on one GPC: use a cluster size that divides the number of SMs of every GPC",
-                     NULL)
-                     ->text,
-                 sizeof f->rows->text,
-                 "%.100s: with clusters of %" PRIu64 " blocks, one block per SM, %" PRIu32 " of %" PRIu32 " SMs "
-                 "get no block",
-                 t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
+        snprintf(
+            gt_finding_add(f, "clusters", in_ps[i],
+                           "a cluster occupies one GPC: a cluster size that divides the number of SMs of every GPC "
+                           "leaves no SM idle",
+                           NULL)
+                ->text,
+            sizeof f->rows->text,
+            "%.100s: with clusters of %" PRIu64 " blocks, one block per SM, %" PRIu32 " of %" PRIu32 " SMs get no "
+            "block",
+            t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
     }
     free(in_ps);
 }
@@ -217,17 +218,17 @@ static void find_full_queues(struct gt_finding_list *f)
 
     for (size_t i = 0; i < count; i++)
         if (calls[i].why == GT_BLOCK_QUEUE)
-            snprintf(
-                gt_finding_add(f, "queue-full", calls[i].blocked_ps,
-                               "the launch queue of a stream is full: the host is far ahead of the GPU, which costs "
-                               "nothing unless the host has other work",
-                               NULL)
-                    ->text,
-                sizeof f->rows->text,
-                "%" PRIu64 " calls of %.100s blocked the host for %s although they are asynchronous: "
-                "%" PRIu32 " launches of their stream were pending",
-                calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
-                f->t->device.launch_queue_depth);
+            snprintf(gt_finding_add(
+                         f, "queue-full", calls[i].blocked_ps,
+                         "the launch queue is full: the host is far ahead of the GPU, which costs nothing unless "
+                         "the host has other work",
+                         NULL)
+                         ->text,
+                     sizeof f->rows->text,
+                     "%" PRIu64 " calls of %.100s blocked the host for %s although they do not synchronise: "
+                     "%" PRIu32 " launches of their stream had not started",
+                     calls[i].times, f->t->names[calls[i].name], gt_time_said((double)calls[i].blocked_ps).s,
+                     f->t->device.launch_queue_depth);
     free(calls);
 }
 
@@ -274,7 +275,7 @@ static void find_pairs(struct gt_finding_list *f)
                      gt_time_said((double)by_why[why]).s, gt_why_names[why]);
     if (no_room_ps > 0)
         snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
-                 sizeof f->rows->text, "kernels of other streams waited %s because the SMs were full: no free %s",
+                 sizeof f->rows->text, "kernels waited %s for kernels of other streams: no %s left on the SMs",
                  gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "resources");
     free(pairs);
 }

@@ -29,7 +29,7 @@ static const struct reason {
       "static)",
       "tasks.queue_serial_ns=0" },
     { "between tasks and their work", "overhead per task",
-      "tasks are short compared to their overhead (signals, the next number): use larger "
+      "tasks are short compared with their overhead (signals, taking the next task): use larger "
       "tasks",
       "tasks.overhead_us=0" },
     { "before the first and after the last task", "workers that end early",
@@ -51,7 +51,9 @@ gt_kernel_index gt_task_bound_kernel(const struct gt_loaded_run *run, const stru
 /* In place of contention, where each worker has a queue. */
 static const struct reason stealing = {
     "looking for tasks to steal", "steal attempts that find little",
-    "workers without a task search the queues of others: use fewer workers, or take more tasks at a time", NULL
+    "workers without a task search the queues of others: use fewer workers, or more tasks at a "
+    "time",
+    NULL
 };
 
 static const struct reason *reason_of(const struct sums *sums, int number)

@@ -27,8 +27,8 @@ const char *const gt_why_helps[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call: a CUDA graph",
     [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
     [GT_WHY_HOST_CALL] = "move the call out of the loop, or call it from another thread",
-    [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
-    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_HOST_BLOCKED] = "synchronize less often, or later: keep results on the GPU until they are needed",
+    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call: a CUDA graph",
     [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
     [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
                               "cudaStreamNonBlocking, or compile with --default-stream per-thread",
@@ -218,7 +218,10 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
     } else if (why == GT_WHY_HOST_CALL) {
         snprintf(hold->holder, sizeof hold->holder, "%.60s by %.40s%s", name, thread, within);
     } else if (why == GT_WHY_LAUNCH) {
-        snprintf(hold->holder, sizeof hold->holder, "%.50s by %.30s and the launch latency%s", name, thread, within);
+        snprintf(hold->holder, sizeof hold->holder,
+                 "%.50s by %.30s and the launch "
+                 "latency%s",
+                 name, thread, within);
     } else {
         snprintf(hold->holder, sizeof hold->holder, "own work of %.40s before %.50s%s", thread, name, within);
     }

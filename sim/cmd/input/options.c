@@ -62,12 +62,15 @@ enum {
 /* clang-format off */
 static const struct argp_option model_options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
-     "GPU to simulate (default: the GPU that the trace names)", 0},
-    {"cost", OPTION_COST, "measured|program", 0, "Duration of kernels: measured where known (the default), or simulated from machine code "
+     "The GPU, by name or device file (default: the GPU that the trace names)", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Duration of kernels: measured where known (the default), or "
+     "simulated from machine code "
     "where known", 0},
-    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Take machine code for kernels that have none from this Nsight Compute profile, imported "
+    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Take machine code for kernels that have none from this Nsight "
+     "Compute profile, imported "
     "or not: the launch with the same name and block size and the nearest grid; may be repeated", 0},
-    {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Table (CSV or JSON) of task times by kind, bytes or operations, for tasks of task graphs "
+    {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Table (CSV or JSON) of task times by kind, bytes or operations, "
+     "for tasks of task graphs "
     "without a time", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed for block costs given as ranges and for host noise (default 1)", 0},
     {0},
@@ -95,11 +98,13 @@ const struct argp_child gt_model_children[] = { { &model_parser, 0, NULL, 0 }, {
 
 /* clang-format off */
 static const struct argp_option filter_options[] = {
-    {"from", OPTION_FROM, "US", 0, "Only operations that start at or after this time of the run, in microseconds", 1},
+    {"from", OPTION_FROM, "US", 0, "Only operations that start at or after this time of the run, in "
+     "microseconds", 1},
     {"to", OPTION_TO, "US", 0, "Only operations that start before this time", 1},
     {"stream", OPTION_STREAM, "NAME", 0, "Only operations of this stream, given by name or number", 1},
     {"kernel", OPTION_KERNEL, "NAME", 0, "Only kernels whose name, mangled or not, contains NAME", 1},
-    {"step", OPTION_STEP, "NAME", 0, "Only operations of this step, given by its name, the number in its name, or its index "
+    {"step", OPTION_STEP, "NAME", 0, "Only operations of this step, given by its name, the number in its name, or "
+     "its index "
     "from 0", 1},
     {0},
 };

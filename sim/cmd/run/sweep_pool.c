@@ -289,7 +289,7 @@ static int lost(struct pool *pool, struct worker *worker, struct gt_error *error
 
     release(pool, worker);
     if (!busy)
-        return gt_error_set(error, "a worker ended with nothing to do; try again");
+        return gt_error_set(error, "a worker exited while it was idle; try again");
     if (!sweep_queue_again(&pool->queue, point))
         tell_crash(pool, point, status);
     if (start(pool, worker, error) != 0)

@@ -125,7 +125,7 @@ static char *list_changes(int key, const char *text, void *input)
     out = open_memstream(&list, &bytes);
     if (out == NULL)
         gt_no_memory("a text");
-    fputs("SPEC is one of:\n", out);
+    fputs("Changes (SPEC):\n", out);
     for (size_t i = 0; i < gt_change_kind_count; i++) {
         const struct gt_change_kind *kind = gt_change_kinds[i];
         char spec[64];
@@ -147,9 +147,8 @@ static const struct argp parser = {
     options, parse_option, "TRACE",
     "Predict how long a step of a recorded program takes after a change: more streams, pinned "
     "or asynchronous copies, a CUDA graph, another GPU, another value of the device "
-    "file.\vResults are for a step of the steady state, without start-up and irregular "
-    "iterations. Every result has a 90% interval, a grade, its assumptions and what bounds the "
-    "step.",
+    "file.\vA prediction is for a step of the steady state, without start-up and irregular iterations. It comes "
+    "with a 90% interval, a grade (trust), its assumptions, and the resource that bounds the step.",
     gt_model_children, list_changes, NULL,
 };
 /* clang-format on */
