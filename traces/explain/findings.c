@@ -60,7 +60,8 @@ static void find_priorities(struct gt_finding_list *f)
                             NULL)
                  ->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations of high-priority streams waited %s for lower-priority ones, %.60s for %.60s",
+             "%" PRIu64
+             " operations of high-priority streams waited %s for lower-priority ones; longest: %.60s for %.60s",
              times, gt_time_said((double)waited_ps).s, first, second);
 }
 
@@ -82,7 +83,7 @@ static void find_connections(struct gt_finding_list *f)
         return;
     snprintf(gt_finding_add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations waited %s behind operations of other streams in the %" PRIu32
+             "%" PRIu64 " operations waited %s for operations of other streams that share one of the %" PRIu32
              " connections to the GPU",
              times, gt_time_said((double)waited_ps).s, t->device.connections);
 }
@@ -123,7 +124,7 @@ static void find_clusters(struct gt_finding_list *f)
                            NULL)
                 ->text,
             sizeof f->rows->text,
-            "%.100s: clusters of %" PRIu64 " blocks, an SM each, leave %" PRIu32 " of %" PRIu32
+            "%.100s: clusters of %" PRIu64 " blocks, one block per SM, leave %" PRIu32 " of %" PRIu32
             " SMs without a block",
             t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
     }
@@ -175,8 +176,8 @@ static void find_graphs(struct gt_finding_list *f)
                      ->text,
                  sizeof f->rows->text,
                  "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32
-                 " branches took longer than their operations would serially, by %s in all; the branches of "
-                 "a graph are submitted one after the other, the last %s after the first",
+                 " branches took longer than serial execution of their operations, by %s in total; the branches of a "
+                 "graph are submitted one after the other, the last %s after the first",
                  slower, branched, most_roots, gt_time_said((double)longer_ps).s,
                  gt_time_said((double)late_ps / branched).s);
     free(runs);
@@ -272,8 +273,9 @@ static void find_pairs(struct gt_finding_list *f)
                      gt_time_said((double)by_why[why]).s, gt_why_names[why]);
     if (no_room_ps > 0)
         snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
-                 sizeof f->rows->text, "kernels waited %s for kernels of other streams: no %s left on the SMs",
-                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "room");
+                 sizeof f->rows->text,
+                 "kernels waited %s for kernels of other streams: the SMs had not enough free %s",
+                 gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "resources");
     free(pairs);
 }
 
@@ -330,9 +332,8 @@ static void find_straggler(struct gt_finding_list *f)
                                  gt_why_changes[late->hold.why]);
         finding->time_kind = GT_TIME_COMMUNICATION;
         snprintf(finding->text, sizeof finding->text,
-                 "GPU %u came last to %" PRIu64 " of %" PRIu64
-                 " collectives, for which the others waited %s; longest wait: %s for %.60s, cause: "
-                 "%s%s%.90s; meanwhile its GPU ran %s",
+                 "GPU %u was last in %" PRIu64 " of %" PRIu64 " collectives; the others waited %s; longest wait: %s "
+                 "for %.60s, cause: %s%s%.90s; meanwhile this GPU ran %s",
                  late->gpu, late->last, late->collectives, gt_time_said((double)late->kept_ps).s, longest, place,
                  gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }
