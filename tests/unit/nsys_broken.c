@@ -59,11 +59,11 @@ static void other_databases_are_refused(void **state)
         strcat(sql, ";");
     }
     make("2.9", sql);
-    expect_error("without any table of CUDA work");
+    expect_error("no table of CUDA activity");
     /* Views are no tables: what they would run is a stranger's. */
     strcat(sql, "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1");
     make("2.9", sql);
-    expect_error("without any table of CUDA work");
+    expect_error("no table of CUDA activity");
 }
 
 /* Every length that is whole pages, and one byte around each. */

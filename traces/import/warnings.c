@@ -34,7 +34,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with nsys profile --trace=cuda from the program's start, or begin while the GPU is idle" },
     { "calls-without-end", NULL,
       "calls that had not returned when the recording ended, or that end before their start; they are treated as "
-      "instantaneous",
+      "taking no time",
       "let the program end before the recording does" },
     { "calls-without-operation", NULL,
       "launches, copies, memsets or host functions whose GPU part was not recorded (or is part "
