@@ -118,7 +118,7 @@ END
     head -c 9000 profile/chase.cubin > cut
     mv cut profile/chase.cubin
     warned 'profile/chase.cubin: the cubin is cut off or broken' cubins-unreadable 2
-    warned 'no cubin holds code for _ZN40' launches-without-code 2
+    warned 'no cubin contains the machine code of _ZN40' launches-without-code 2
     echo no > profile/chase.cubin
     warned 'profile/chase.cubin: not a cubin' cubins-unreadable 2
 }
