@@ -200,7 +200,7 @@ END
     "$GRIDTIDE" report -q late-gpu.db -o page
     grep -q 'Collectives, GPU by GPU' page/index.html
     grep -q 'Ranks over time' page/index.html
-    grep -q 'The straggler is GPU 1: it came last' page/index.html
+    grep -q 'The straggler is GPU 1' page/index.html
     [ -s page/ranks.svg ] && [ -s page/ranks.png ]
     grep -q 'GPU 1 was last in' page/index.html
 }

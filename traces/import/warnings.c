@@ -67,8 +67,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "copy-directions-unknown", NULL,
       "copies whose name does not state their direction; they are treated as device to device", NULL },
-    { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
-      NSYS_AGAIN },
+    { "copy-kinds-unknown", NULL,
+      "copies of unknown kind; their direction follows from their source and destination memory", NSYS_AGAIN },
     { "counts-differ", NULL,
       "launches whose instruction counts differ between the source page and the launch's "
       "totals",
