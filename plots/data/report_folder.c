@@ -129,16 +129,15 @@ static int check_contents(const struct gt_folder *folder, const char *path, bool
             continue;
         *empty = false;
         if (fstatat(dirfd(entries), entry->d_name, &status, 0) == 0 && gt_is_being_read(&status))
-            result = gt_error_set(error, "%s: holds '%.200s', which is being read; choose another folder", path,
-                                  entry->d_name);
-        else if (!marked)
-            result =
-                gt_error_set(error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
-        else if (!is_report_name(folder, entry->d_name))
-            result = gt_error_set(error,
-                                  "%s: holds '%.200s', which no report makes; move it away or choose"
-                                  " another folder",
+            result = gt_error_set(error, "%s: contains '%.200s', which this report reads; choose another folder",
                                   path, entry->d_name);
+        else if (!marked)
+            result = gt_error_set(error, "%s: exists and is not a Gridtide report; choose another folder or empty it",
+                                  path);
+        else if (!is_report_name(folder, entry->d_name))
+            result = gt_error_set(
+                error, "%s: contains '%.200s', which is not part of a report; move it away or choose another folder",
+                path, entry->d_name);
     }
     closedir(entries);
     return result;
@@ -154,10 +153,10 @@ static int check_final(const struct gt_folder *folder, bool *exists, bool *empty
     if (stat(path, &status) != 0) {
         if (errno == ENOENT)
             return 0;
-        return gt_error_set(error, "%s: cannot make a report there: %s", path, strerror(errno));
+        return gt_error_set(error, "%s: cannot write a report there: %s", path, strerror(errno));
     }
     if (!S_ISDIR(status.st_mode))
-        return gt_error_set(error, "%s: exists and is no folder; choose another name", path);
+        return gt_error_set(error, "%s: exists and is not a folder; choose another name", path);
     *exists = true;
     return check_contents(folder, path, empty, error);
 }
@@ -173,7 +172,7 @@ static char *final_path(const char *path, struct gt_error *error)
         copy[length - 1] = '\0';
     last = strrchr(copy, '/') != NULL ? strrchr(copy, '/') + 1 : copy;
     if (*last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0) {
-        gt_error_set(error, "'%s': a report needs a folder of its own; give its name", path);
+        gt_error_set(error, "'%s': a report needs its own folder; give the name of one", path);
         free(copy);
         return NULL;
     }
@@ -252,7 +251,7 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     free(parent);
     if (mkdtemp(folder->temporary) == NULL) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return gt_error_set(error, "%s: the folder above it does not exist; make it first", folder->final);
+            return gt_error_set(error, "%s: the parent folder does not exist; create it first", folder->final);
         return gt_error_set(error, "%s: cannot create: %s", folder->final, strerror(errno));
     }
     folder->work = join(folder->temporary, "work");
@@ -337,7 +336,7 @@ int gt_folder_take(const struct gt_folder *folder, const char *from, const char 
     int result = 0;
 
     if (stat(source, &status) != 0 || status.st_size == 0 || rename(source, target) != 0)
-        result = gt_error_set(error, "%s: gnuplot made no %s; is the disk full?", folder->final, to);
+        result = gt_error_set(error, "%s: gnuplot did not write %s; is the disk full?", folder->final, to);
     free(source);
     free(target);
     return result;
@@ -376,7 +375,7 @@ int gt_folder_commit(struct gt_folder *folder, struct gt_error *error)
     if (result == 0) {
         result = exists && !empty ? replace(folder) : rename(folder->temporary, folder->final);
         if (result != 0)
-            gt_error_set(error, "%s: cannot put the report there: %s", folder->final, strerror(errno));
+            gt_error_set(error, "%s: cannot move the report there: %s", folder->final, strerror(errno));
     }
     if (result == 0)
         gt_temporary_release(folder->temporary);

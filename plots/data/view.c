@@ -152,7 +152,8 @@ static int find_runs(struct gt_view *view, int64_t *run, int64_t *before, struct
     if (*run == 0 && gt_verdict_find_runs(view->store, run, &view->measured_run, error) != 0)
         return -1;
     if (*run == 0)
-        return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'", view->database->path);
+        return gt_error_set(error, "%s: contains no complete run; make one with 'gridtide run'",
+                            view->database->path);
     if (gt_verdict_find_measured(view->store, *run, &view->measured_run, error) != 0)
         return -1;
     return gt_store_find_baseline(view->store, *run, before, error);

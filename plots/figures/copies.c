@@ -132,7 +132,7 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
     char timeless[120] = "";
 
     if (copies->timeless > 0)
-        snprintf(timeless, sizeof timeless, " %s copies took no time and are not drawn.",
+        snprintf(timeless, sizeof timeless, " %s copies of zero duration are not drawn.",
                  gt_count_text(copies->timeless).s);
     snprintf(drawing->alt, sizeof drawing->alt, "Bandwidth of copies over time in %u %s", lanes,
              lanes == 1 ? "direction" : "directions");
@@ -141,9 +141,9 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
                  ", %s upwards and %s downwards", view->beside->label, view->subject->label);
     strcat(drawing->alt, ".");
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s",
-             exact ? "Copies of one direction that run at once are summed."
-                   : "There are too many copies to draw each: a column is the mean over its time, so short "
-                     "copies show less than their own bandwidth.",
+             exact ? "Bandwidths of concurrent copies in one direction are added."
+                   : "Too many copies to draw each: a column shows the mean over its time, so a short copy appears "
+                     "with less than its own bandwidth.",
              timeless);
 }
 

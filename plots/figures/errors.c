@@ -137,10 +137,9 @@ static void describe(const struct gt_view *view, const struct errors *errors, st
              gt_time_text(comparison->start_error_us.p95 * 1e6).s,
              gt_time_text(comparison->start_error_us.max * 1e6).s);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "How far each of %s operations starts from where it was measured, |simulated − measured|, both "
-             "runs aligned at their first operation; the axis is logarithmic. Bars: the share of operations "
-             "in a range (left scale). Curve: the share up to there (right scale); the further left it "
-             "rises, the better. Dashed: median and 95th percentile.%s",
+             "Start errors, |simulated − measured|, of %s operations; both runs are aligned at their first "
+             "operation, and the axis is logarithmic. Bars: share of operations per range (left scale). Curve: "
+             "cumulative share (right scale); further left is better. Dashed: median and 95th percentile.%s",
              gt_count_text(errors->total).s, folded);
 }
 

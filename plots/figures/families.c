@@ -88,8 +88,8 @@ static void describe(const struct gt_suite_view *suite, uint32_t families, uint3
     snprintf(drawing->alt, sizeof drawing->alt, "Makespan errors of %u traces in %u families.", suite->count,
              families);
     if (shown < families)
-        snprintf(drawing->caption, sizeof drawing->caption, "The %u families with the worst traces of %u are shown.",
-                 shown, families);
+        snprintf(drawing->caption, sizeof drawing->caption, "Of %u families, the %u with the worst traces are shown.",
+                 families, shown);
 }
 
 gt_prepare_fn gt_prepare_families;

@@ -94,8 +94,8 @@ static int complain(const struct gt_folder *folder, const char *name, int status
         fclose(file);
     free(path);
     if (WIFSIGNALED(status))
-        return gt_error_set(error, "%s: gnuplot was ended by signal %d while drawing", name, WTERMSIG(status));
-    return gt_error_set(error, "%s: gnuplot could not draw: %s", name, last[0] != '\0' ? last : "it gave no reason");
+        return gt_error_set(error, "%s: signal %d terminated gnuplot while drawing", name, WTERMSIG(status));
+    return gt_error_set(error, "%s: gnuplot could not draw: %s", name, last[0] != '\0' ? last : "no reason given");
 }
 
 int gt_drawing_possible(struct gt_error *error)

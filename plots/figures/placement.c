@@ -53,8 +53,8 @@ static int write_bars(const struct gt_view *view, const struct counts *measured,
     snprintf(drawing->alt, sizeof drawing->alt, "Blocks of each of %u SMs, %s above and %s below.", sms,
              view->beside->label, view->subject->label);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "How many blocks each SM got over the whole run, %s upwards, %s downwards. Two real runs "
-             "differ here as well; the comparison states by how much.",
+             "Number of blocks per SM over the whole run, %s upwards, %s downwards. Measured runs differ from each "
+             "other, too; the comparison states by how much.",
              view->beside->label, view->subject->label);
     return gt_folder_close(drawing->folder, out, error) == 0 ? 1 : -1;
 }

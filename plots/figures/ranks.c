@@ -28,8 +28,8 @@ static const struct {
     uint32_t rgb;
 } doings[DOINGS] = {
     [DOING_WORK] = { "kernels and copies", 0x8d99a6 },
-    [DOING_HIDDEN] = { "data moves behind other work (hidden)", 0x0072b2 },
-    [DOING_EXPOSED] = { "data moves, nothing else runs (exposed)", 0xd55e00 },
+    [DOING_HIDDEN] = { "data transfer, other work runs (hidden)", 0x0072b2 },
+    [DOING_EXPOSED] = { "data transfer, nothing else runs (exposed)", 0xd55e00 },
     [DOING_WAIT_HIDDEN] = { "waits for the last rank, other work runs", 0xb5d8ee },
     [DOING_WAIT] = { "waits for the last rank, nothing else runs", 0xf7cba6 },
 };
@@ -205,13 +205,14 @@ static void describe(const struct ranks *ranks, struct gt_drawing *drawing)
     if (ranks->lanes < ranks->all)
         snprintf(shown, sizeof shown, " The first %zu GPUs of %zu are shown.", ranks->lanes, ranks->all);
     if (late->kept_ps > 0)
-        snprintf(last, sizeof last, " The straggler is GPU %u: it came last %s times and kept the others %s.",
-                 late->gpu, gt_count_text(late->last).s, gt_time_text((double)late->kept_ps).s);
+        snprintf(last, sizeof last,
+                 " The straggler is GPU %u: it was last %s times, and the others waited %s for it.", late->gpu,
+                 gt_count_text(late->last).s, gt_time_text((double)late->kept_ps).s);
     snprintf(drawing->alt, sizeof drawing->alt,
-             "What %zu GPUs did over time: work, and collectives that wait, move data hidden, or exposed.",
+             "Activity of %zu GPUs over time: work, and collectives that wait or transfer data (hidden or exposed).",
              ranks->lanes);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "Of the collectives’ time %s was hidden behind other work, %s was exposed (%s of it).%s%s",
+             "Of the collectives’ time, %s was hidden by other work and %s was exposed (%s of it).%s%s",
              gt_time_text((double)hidden_ps).s, gt_time_text((double)exposed_ps).s,
              gt_share_text((double)exposed_ps / fmax((double)(hidden_ps + exposed_ps), 1)).s, last, shown);
 }

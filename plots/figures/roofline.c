@@ -112,14 +112,12 @@ static void describe_roof(const struct roof *roof, double issue_peak, double dra
     unsigned points = roof->simulated > roof->measured ? roof->simulated : roof->measured;
 
     snprintf(drawing->alt, sizeof drawing->alt, "Roofline of %u kernel launches.", points);
-    snprintf(
-        drawing->caption, sizeof drawing->caption,
-        "Numbers are of the launches with the most cycles, where there is room. The slope is DRAM’s peak, %.0f bytes "
-        "a cycle; the flat part is one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer "
-        "bytes help, "
-        "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
-        "up. Launches without DRAM traffic are left out.",
-        dram_peak, issue_peak);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Launches with the most cycles have their numbers, where space allows. The slope is the DRAM peak, %.0f "
+             "bytes per cycle; the flat part is the issue limit, one warp instruction per cycle and sub-partition, "
+             "%.0f in total. Near the slope, fewer bytes help; near the flat part, fewer instructions; far below "
+             "both, latency or too few warps limit the kernel. Launches without DRAM traffic are not shown.",
+             dram_peak, issue_peak);
 }
 
 gt_prepare_fn gt_prepare_roofline;

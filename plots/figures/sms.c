@@ -100,10 +100,10 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
     fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
     for (size_t gpu = 0; gpu < residency->gpus; gpu++)
         fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
-    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
-             heat.rows);
+    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: resident warps of each.", heat.rows);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "%s A column is %s of time; an SM has %u warp slots, and the darkest colour means %s of them.",
+             "%s A column is %s of time; an SM has %u warp slots, and the darkest colour means that %s of them are "
+             "occupied.",
              of_run(view), gt_time_text((double)residency->column_ps).s,
              view->subject->stats->run.device.warps_per_sm, gt_share_text(top_pct / 100).s);
     return 1;
@@ -144,7 +144,8 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
             fmin(gt_figure_top(steps.peak), 100),
             gt_view_time(view, (double)view->subject->stats->summary.start_ps - (double)view->subject->origin_ps),
             gt_view_time(view, (double)view->subject->stats->summary.end_ps - (double)view->subject->origin_ps));
-    snprintf(drawing->alt, sizeof drawing->alt, "Resident warps over time as a share of the device; %s on average.",
+    snprintf(drawing->alt, sizeof drawing->alt,
+             "Resident warps over time as a share of the device’s warp slots; %s on average.",
              gt_share_text(mean / 100).s);
     snprintf(drawing->caption, sizeof drawing->caption, "%s %s on average (dashed), %s at most.", of_run(view),
              gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);

@@ -86,12 +86,13 @@ static void describe(uint32_t count, bool sampled, struct gt_drawing *drawing)
     for (int i = 0; i < GT_WAIT_GROUPS; i++)
         fprintf(drawing->parameters, "group_name[%d] = \"%s\"\ngroup_rgb[%d] = %u\n", i + 1, gt_wait_groups[i].name,
                 i + 1, gt_wait_groups[i].rgb);
-    snprintf(drawing->alt, sizeof drawing->alt, "Where the warps of %u kernel launches are, by reason%s.", count,
-             sampled ? ", simulated above the profiler’s samples" : "");
-    snprintf(drawing->caption, sizeof drawing->caption, "%s",
-             sampled ? "Broad bars: shares of all warp cycles in the simulation. Narrow bars below: the profiler’s "
-                       "samples."
-                     : "The bars are shares of all warp cycles in the simulation.");
+    snprintf(drawing->alt, sizeof drawing->alt, "Warp states of %u kernel launches, by stall reason%s.", count,
+             sampled ? ": simulated above, the profiler’s samples below" : "");
+    snprintf(
+        drawing->caption, sizeof drawing->caption, "%s",
+        sampled
+            ? "Wide bars: shares of all simulated warp cycles. Narrow bars below: shares of the profiler’s samples."
+            : "The bars are shares of all simulated warp cycles.");
 }
 
 gt_prepare_fn gt_prepare_stalls;

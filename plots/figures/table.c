@@ -16,24 +16,24 @@ extern gt_prepare_fn gt_prepare_suite, gt_prepare_families, gt_prepare_cycles, g
 
 enum { ONE_RUN = GT_PAGE_TIMELINE | GT_PAGE_CHANGE };
 
-#define NO_RESIDENCY "This run has no block residency: it ran no kernels as blocks (--blocks off)."
+#define NO_RESIDENCY \
+    "This run has no block residency: it has no kernels that were simulated block by block (--blocks off)."
 
 const struct gt_figure gt_figures[] = {
     { .name = "suite",
       .template = "suite",
-      .title = "All traces: simulated against measured",
+      .title = "All traces: simulated and measured makespans",
       .opens = GT_PAGE_SUITE,
       .prepare = gt_prepare_suite,
-      .alone = "Makespans, each the median of the trace’s measured runs; both axes are logarithmic. On the line the "
-               "simulation is right, below it too short, above it too long." },
+      .alone = "Makespan of each trace, against the median of its measured runs; both axes are logarithmic. On the "
+               "line the simulation is exact, below it too short, above it too long." },
     { .name = "families",
       .template = "families",
-      .title = "All traces: error by family",
+      .title = "All traces: errors by family",
       .opens = GT_PAGE_SUITE,
       .prepare = gt_prepare_families,
-      .alone = "Makespan error of every trace, (simulated − measured) / measured, by family, the part of its name "
-               "before the slash if it has one. The axis is linear near 0 and logarithmic further out; shaded: "
-               "within 1%." },
+      .alone = "Makespan error of every trace, (simulated − measured) / measured, by family (the part of the trace’s "
+               "name before the slash). The axis is linear near 0 and logarithmic elsewhere; shaded: within 1%." },
     { .name = "cycles",
       .template = "cycles",
       .title = "Kernels in cycles",
@@ -41,24 +41,24 @@ const struct gt_figure gt_figures[] = {
       .follows = GT_PAGE_TIMELINE,
       .prepare = gt_prepare_cycles,
       .alone = "Cycles of each launch, simulated from its machine code and measured by the profiler; both axes are "
-               "logarithmic. On the line the simulation is right, below it too short, above it too long; the thin "
-               "lines are 10% away." },
+               "logarithmic. On the line the simulation is exact, below it too short, above it too long; the thin "
+               "lines mark 10%." },
     { .name = "roofline",
       .template = "roofline",
       .title = "Kernels: roofline",
       .opens = GT_PAGE_KERNELS,
       .follows = ONE_RUN,
       .prepare = gt_prepare_roofline,
-      .alone = "Each launch by the warp instructions that it has for a byte of DRAM traffic (across) and those that "
-               "the whole GPU executes in a cycle (up); both axes are logarithmic." },
+      .alone = "Each launch by its warp instructions per byte of DRAM traffic (horizontal) and per cycle of the "
+               "whole GPU (vertical); both axes are logarithmic." },
     { .name = "stalls",
       .template = "stalls",
-      .title = "Kernels: where warps wait",
+      .title = "Kernels: warp stall reasons",
       .opens = GT_PAGE_KERNELS,
       .follows = ONE_RUN,
       .prepare = gt_prepare_stalls,
-      .alone = "The launches with the most simulated cycles, of equal ones the first; numbers are the launches’. "
-               "‘gridtide explain’ lists them by instruction." },
+      .alone = "The launches with the most simulated cycles, by launch number. ‘gridtide explain’ lists stalls by "
+               "instruction." },
     { .name = "timeline",
       .template = "timeline",
       .title = "Timeline by stream",
@@ -71,26 +71,23 @@ const struct gt_figure gt_figures[] = {
       .title = "Workers and their tasks",
       .opens = ONE_RUN,
       .prepare = gt_prepare_workers,
-      .alone =
-          "A row is a worker, a block of a kernel that hands out the tasks of a task graph; colours are kinds of "
-          "task, pale ones what the worker waits for, white is before its first task and after its last." },
+      .alone = "A row is a worker: a block of a kernel that executes the tasks of a task graph. Colours are kinds of "
+               "task, pale colours are waits; white is the time before the first and after the last task." },
     { .name = "ranks",
       .template = "ranks",
       .title = "Ranks over time",
       .opens = ONE_RUN,
       .prepare = gt_prepare_ranks,
-      .alone = "A lane is a GPU: above what it computes or copies, below its parts of collectives. Blue is hidden "
-               "behind other work of the GPU, orange is not; pale is waiting for the rank that "
-               "came last, which a triangle marks." },
+      .alone = "A lane is a GPU: computation and copies above, its collectives below. Blue is hidden by other work "
+               "of the GPU, orange is exposed; pale is waiting for the last rank, which a triangle marks." },
     { .name = "sms",
       .template = "sms",
       .title = "SM occupancy",
       .opens = ONE_RUN,
       .follows = GT_PAGE_KERNELS,
       .prepare = gt_prepare_sms,
-      .alone =
-          "A row is an SM: the darker, the more of its warp slots hold resident warps; white is idle. A ragged right "
-          "edge of a dark patch is a tail wave: few blocks left, most SMs idle.",
+      .alone = "A row is an SM: the darker, the more of its warp slots are occupied; white is idle. A ragged right "
+               "edge of a dark patch is a tail wave: few blocks are left, most SMs are idle.",
       .absent = NO_RESIDENCY },
     { .name = "warps",
       .template = "warps",
@@ -98,8 +95,8 @@ const struct gt_figure gt_figures[] = {
       .opens = ONE_RUN,
       .follows = GT_PAGE_KERNELS,
       .prepare = gt_prepare_warps,
-      .alone = "Warps resident on all SMs, as a share of what the device can hold. It cannot be higher than the "
-               "kernels’ own limits of registers, shared memory and block size allow.",
+      .alone = "Resident warps on all SMs, as a share of the device’s warp slots. Registers, shared memory and block "
+               "size of the kernels limit it.",
       .absent = NO_RESIDENCY },
     { .name = "copies",
       .template = "copies",
@@ -108,14 +105,14 @@ const struct gt_figure gt_figures[] = {
       .prepare = gt_prepare_copies,
       .alone = "Bandwidth of the copies in each direction.",
       .pair = "Bandwidth of the copies in each direction: %1$s upwards, %2$s downwards; where they agree, the halves "
-              "mirror each other.",
+              "are mirror images.",
       .absent = "No copy ran." },
     { .name = "errors",
       .template = "errors",
       .title = "Start errors",
       .opens = GT_PAGE_TIMELINE,
       .prepare = gt_prepare_errors,
-      .absent = "The trace recorded no times, so there is nothing to compare with." },
+      .absent = "The trace has no recorded times to compare with." },
     { .name = "placement",
       .template = "placement",
       .title = "Blocks by SM",

@@ -317,10 +317,10 @@ static int write_legend(const struct timeline *timeline, struct gt_drawing *draw
 
 static void describe(const struct timeline *timeline, struct gt_drawing *drawing)
 {
-    static const char boxes[] = "A box is an operation; copies and memsets are lower than kernels.";
-    static const char columns[] = "There are too many operations to draw: each column shows, by its "
-                                  "filled height, the share of its time during which the stream was "
-                                  "busy, and with what.";
+    static const char boxes[] =
+        "A box is an operation; boxes of copies and memsets are less high than those of kernels.";
+    static const char columns[] = "Too many operations to draw each: the filled height of a column is the share of "
+                                  "its time during which the stream was busy; colours show with what.";
     const struct gt_side *beside = timeline->view->beside, *subject = timeline->view->subject;
     char pair[80] = "";
     char left_out[120] = "";
@@ -336,13 +336,13 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
     if (beside != NULL && timeline->view->other_streams)
         snprintf(pair, sizeof pair, "%s",
                  timeline->view->kind == GT_PAGE_CHANGE
-                     ? "The streams before the change come first, then those after it. "
-                     : "Measured streams come first, then those simulated. ");
+                     ? "Streams before the change come first, then those after it. "
+                     : "Measured streams come first, then simulated ones. ");
     else if (beside != NULL)
         snprintf(pair, sizeof pair, "Each stream has two rows: %s above, %s below. ", beside->label, subject->label);
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
              beside == NULL ? "A row is a stream. " : pair, timeline->operations <= BOXES_MAX ? boxes : columns,
-             " Kernels have one colour a name; those that take most time have their own.",
+             " Kernels are coloured by name; those with the most time have their own colour.",
              beside != NULL ? " in each" : "", left_out);
 }
 

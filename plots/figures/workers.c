@@ -32,7 +32,7 @@ struct workers {
 
 static const uint32_t idle_rgb[DOINGS] = { [DOING_QUEUE] = 0xf0d2e4, [DOING_COUNTER] = 0xf6e3bd };
 static const char *const idle_names[DOINGS] = {
-    [DOING_QUEUE] = "asks the queue, or finds it empty", [DOING_COUNTER] = "waits for a counter"
+    [DOING_QUEUE] = "queries the queue, or finds it empty", [DOING_COUNTER] = "waits for a counter"
 };
 
 static uint32_t rgb_of(int doing)
@@ -167,10 +167,10 @@ static void describe(const struct workers *workers, struct gt_drawing *drawing)
     if (workers->grid.workers < workers->grid.all)
         snprintf(shown, sizeof shown, " The first %u workers of %u are shown.", workers->grid.workers,
                  workers->grid.all);
-    snprintf(drawing->alt, sizeof drawing->alt, "What %u workers did over time, by kind of task, and waited for.",
+    snprintf(drawing->alt, sizeof drawing->alt, "Activity of %u workers over time: kinds of task, and waits.",
              workers->grid.workers);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "%s tasks; workers worked %s of their time, waited for counters %s, for the queue %s.%s",
+             "%s tasks; workers were busy for %s of their time, and waited %s for counters and %s for the queue.%s",
              gt_count_text(tasks->count).s, gt_share_text((double)tasks->work_ps / (double)tasks->worker_ps).s,
              gt_share_text((double)tasks->counter_ps / (double)tasks->worker_ps).s,
              gt_share_text((double)tasks->queue_ps / (double)tasks->worker_ps).s, shown);

@@ -18,10 +18,8 @@ int gt_page_file(FILE *out, const char *name, const char *before, const char *af
 
     free(path);
     if (in == NULL)
-        return gt_error_set(error,
-                            "%s: cannot read what the report's pages are made of; install Gridtide again, or "
-                            "set GRIDTIDE_DATA",
-                            name);
+        return gt_error_set(
+            error, "%s: cannot read this template of the report; install Gridtide again, or set GRIDTIDE_DATA", name);
     fputs(before, out);
     while ((bytes = fread(buffer, 1, sizeof buffer, in)) > 0)
         fwrite(buffer, 1, bytes, out);
@@ -170,8 +168,8 @@ static int write_answer(const struct gt_page *page, struct gt_error *error)
     if (empty || !is_timeline(page)) {
         fputs("<section class=\"answer\">\n", page->out);
         if (empty)
-            fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
-                  "is nothing to draw.</p>\n",
+            fputs("<p class=\"headline\">The trace has no GPU operation (kernel, copy or memset), so there is "
+                  "nothing to draw.</p>\n",
                   page->out);
         else
             result = write_subject(page, error);
@@ -207,7 +205,7 @@ static int write_run(const struct gt_page *page, const struct gt_page_figure *fi
     if (write_figures(page, figures, count, true, error) != 0 || write_numbers(page, error) != 0)
         return -1;
     if (kernels_first) {
-        fputs("<section>\n<h2>One launch after the other</h2>\n", page->out);
+        fputs("<section>\n<h2>Launches one by one</h2>\n", page->out);
         gt_page_use(page);
         gt_page_path(page);
         fputs("</section>\n", page->out);

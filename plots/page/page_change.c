@@ -103,15 +103,15 @@ static void write_basis(const struct gt_page *page, const char *change)
 {
     const struct gt_comparison *comparison = &page->view->comparison;
 
-    fputs("<p>Both are simulated, so this is a change, not an error.", page->out);
+    fputs("<p>Both runs are simulated, so this is a change, not an error.", page->out);
     if (change != NULL)
-        fputs(" Times are from the first call to the last end, without what the profiler cost.", page->out);
+        fputs(" Times are from the first call to the last end, without profiler overhead.", page->out);
     else if (comparison->matched > 0)
-        fprintf(page->out, " The trace recorded %s; the run without the change is %s from that.",
+        fprintf(page->out, " The recorded time is %s; the run without the change deviates by %s.",
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
                 gt_signed_pct_text(comparison->makespan_error_pct).s);
     else
-        fputs(" The trace recorded no times, so nothing says how near the run without the change is.", page->out);
+        fputs(" The trace has no recorded times, so the error of the run without the change is unknown.", page->out);
     fputs("</p>\n", page->out);
 }
 
@@ -160,9 +160,10 @@ static void write_trust(const struct gt_page *page, const struct gt_scenarios *s
 /* All that was asked, on one scale. */
 static void write_scenarios(FILE *out, const struct gt_scenarios *scenarios)
 {
-    static const char *const heads[] = { "Change", "Time",     "Change of it", "A step",
-                                         "Trust",  "Bound by", "On one scale", NULL };
-    struct gt_scenario_row before = { .change = (char *)"as recorded, without the profiler",
+    static const char *const heads[] = {
+        "Change", "Time", "Change", "A step", "Trust", "Bound by", "On a common scale", NULL
+    };
+    struct gt_scenario_row before = { .change = (char *)"as recorded, without profiler overhead",
                                       .time_ps = scenarios->before_ps,
                                       .step_ps = NAN };
     double longest_ps = scenarios->before_ps;
@@ -171,9 +172,10 @@ static void write_scenarios(FILE *out, const struct gt_scenarios *scenarios)
         longest_ps = fmax(longest_ps, scenarios->rows[i].time_ps);
     if (scenarios->count < 2 || scenarios->before_ps <= 0)
         return;
-    gt_page_table_begin(out, "scenarios", "Every change that was asked about",
-                        "From the first call to the last end, the fastest first; below, the first of them is shown.",
-                        heads);
+    gt_page_table_begin(
+        out, "scenarios", "All requested changes",
+        "Times from the first call to the last end, fastest first; the rest of this page shows the first one.",
+        heads);
     write_scenario(out, &before, scenarios->before_ps, longest_ps);
     for (size_t i = 0; i < scenarios->count; i++)
         write_scenario(out, &scenarios->rows[i], scenarios->before_ps, longest_ps);
@@ -204,13 +206,13 @@ static void write_table(const struct gt_page *page)
         { "GPU busy", from->busy_ps, to->busy_ps },
         { "Kernels running", from->kernel_ps, to->kernel_ps },
         { "Copies running", from->copy_ps, to->copy_ps },
-        { "Kernels and copies at once", from->overlap_ps, to->overlap_ps },
+        { "Kernels and copies overlapped", from->overlap_ps, to->overlap_ps },
         { "Host threads blocked", from->blocked_ps, to->blocked_ps },
     };
 
-    gt_page_table_begin(
-        page->out, "change", "Before and after",
-        "Busy and running: the time in which at least one was. Blocked: summed over the host’s threads.", heads);
+    gt_page_table_begin(page->out, "change", "Before and after",
+                        "Busy, running: time in which at least one was active. Blocked: sum over host threads.",
+                        heads);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         if (times[i].from_ps > 0 || times[i].to_ps > 0)
             write_row(page->out, times[i].what, gt_time_text((double)times[i].from_ps),

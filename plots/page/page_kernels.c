@@ -16,8 +16,8 @@ static void write_headline(const struct gt_page *page)
     gt_html(page->out, page->view->subject->stats->run.device.name);
     if (kernels->error.compared > 0)
         fprintf(page->out,
-                ", simulated from machine code: cycles are <strong>%s</strong> off in the mean (MAPE) from "
-                "what the profiler measured.</p>\n",
+                ", simulated from machine code: the mean error of their cycles (MAPE) is <strong>%s</strong>, "
+                "compared with the profiler’s measurement.</p>\n",
                 gt_share_text(kernels->error.mape_pct / 100).s);
     else
         fputs(", simulated from machine code. The trace has no measured cycles to compare with.</p>\n", page->out);
@@ -147,9 +147,8 @@ int gt_page_kernels(const struct gt_page *page, struct gt_error *error)
         return 0;
     result = find_basis(page->view, &basis, error);
     snprintf(how, sizeof how,
-             "Most cycles first.%s Bound by, in the simulation: what of DRAM, L2, load/store unit and "
-             "issue slots works most, where that is at least 60%% of its peak; else what warps wait for most, of all "
-             "warp cycles.",
+             "Most cycles first.%s Bound by, in the simulation: the most utilised of DRAM, L2, load/store unit and "
+             "issue slots, if it reaches 60%% of its peak; else the most frequent stall reason.",
              basis.how != NULL ? basis.how : "");
     if (result == 0)
         gt_page_table_begin(page->out, "kernel-cycles", "Kernel launches in cycles", how,

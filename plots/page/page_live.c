@@ -176,28 +176,24 @@ static void put_data(FILE *out, struct gt_live_rows *rows)
 
 static void put_controls(FILE *out, const struct gt_live_rows *rows)
 {
-    fputs(
-        "<div id=\"live\" hidden>\n<div class=\"controls\">\n"
-        "<input data-part=\"search\" type=\"search\" placeholder=\"Search names\" aria-label=\"Search names\">\n"
-        "<button data-part=\"back\" aria-label=\"Match before\">‹</button>"
-        "<button data-part=\"next\" aria-label=\"Next match\">›</button>\n"
-        "<output data-part=\"count\"></output>\n"
-        "<span class=\"zoom\"><button data-part=\"left\" aria-label=\"Earlier\">←</button>"
-        "<button data-part=\"right\" aria-label=\"Later\">→</button>"
-        "<button data-part=\"out\" aria-label=\"Zoom out\">−</button>"
-        "<button data-part=\"in\" aria-label=\"Zoom in\">+</button>"
-        "<button data-part=\"all\">all</button></span>\n</div>\n"
-        "<div class=\"frame\" data-part=\"frame\"><canvas data-part=\"canvas\" tabindex=\"0\" role=\"img\" "
-        "aria-label=\"Timeline: arrows move, + and − zoom, n and p go from operation to operation, / searches\">"
-        "</canvas><div data-part=\"spacer\"></div>"
-        "<div class=\"tip\" data-part=\"tip\" role=\"status\" hidden></div></div>\n"
-        "<p class=\"quiet\">Drag moves, pinch or Ctrl and wheel zoom, double click fits an operation; keys: arrows, "
-        "+, −, 0, n and p, /. Columns of narrow boxes are as high as their row was busy.",
-        out);
+    fputs("<div id=\"live\" hidden>\n<div class=\"controls\">\n<input data-part=\"search\" type=\"search\" "
+          "placeholder=\"Search names\" aria-label=\"Search names\">\n<button data-part=\"back\" aria-label=\"Match "
+          "before\">‹</button><button data-part=\"next\" aria-label=\"Next match\">›</button>\n<output "
+          "data-part=\"count\"></output>\n<span class=\"zoom\"><button data-part=\"left\" "
+          "aria-label=\"Earlier\">←</button><button data-part=\"right\" aria-label=\"Later\">→</button><button "
+          "data-part=\"out\" aria-label=\"Zoom out\">−</button><button data-part=\"in\" aria-label=\"Zoom "
+          "in\">+</button><button data-part=\"all\">all</button></span>\n</div>\n<div class=\"frame\" "
+          "data-part=\"frame\"><canvas data-part=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"Timeline: "
+          "arrows move, + and − zoom, n and p go from operation to operation, / searches\"></canvas><div "
+          "data-part=\"spacer\"></div><div class=\"tip\" data-part=\"tip\" role=\"status\" hidden></div></div>\n<p "
+          "class=\"quiet\">Drag to move; pinch, or Ctrl and wheel, to zoom; double click to fit an operation; keys: "
+          "arrows, +, −, 0, n and p, /. Where boxes are too narrow, the height of a column is the share of its time "
+          "during which the row was busy.",
+          out);
     if (rows->ranges_left_out > 0)
-        fprintf(out, " %s ranges lie too deep to be shown.", gt_count_text(rows->ranges_left_out).s);
+        fprintf(out, " %s ranges are nested too deeply to be shown.", gt_count_text(rows->ranges_left_out).s);
     if (rows->rows_left_out > 0)
-        fprintf(out, " %s rows have too many boxes for a page and are left out.",
+        fprintf(out, " %s rows have too many boxes for a page and are not shown.",
                 gt_count_text(rows->rows_left_out).s);
     fputs("</p>\n</div>\n", out);
 }

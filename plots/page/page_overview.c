@@ -90,7 +90,7 @@ static void write_findings(const struct gt_page *page, const struct gt_overview 
         fputs("<ol class=\"findings\">\n", out);
     for (size_t i = 0; i < overview->count; i++)
         write_finding(page, overview, &overview->findings[i]);
-    fputs(overview->count > 0 ? "</ol>\n" : "<p>Nothing stands out that a change would shorten by 1% or more.</p>\n",
+    fputs(overview->count > 0 ? "</ol>\n" : "<p>No finding, and no change that would shorten it by 1% or more.</p>\n",
           out);
     if (overview->why_not != NULL) {
         fputs("<p class=\"quiet\">", out);

@@ -29,18 +29,17 @@ static void write_rank(FILE *out, const struct gt_rank_waits *rank)
 
 void gt_page_ranks(const struct gt_page *page)
 {
-    static const char *const heads[] = { "GPU",    "Collectives", "Came last",    "Waited", "Kept others",
+    static const char *const heads[] = { "GPU",    "Collectives", "Was last",     "Waited", "Others waited",
                                          "Hidden", "Exposed",     "Hidden share", NULL };
     size_t count;
     struct gt_rank_waits *ranks = gt_rank_waits(page->view->subject->run, &count);
 
     if (count > 0) {
-        gt_page_table_begin(
-            page->out, "ranks", "Collectives, GPU by GPU",
-            "Of collectives: how often this GPU came last to one that others waited in, how long it held its "
-            "SMs until the last had come, how long the others did while it had not; and how much of its time "
-            "other work of the GPU ran beside (hidden), or none (exposed).",
-            heads);
+        gt_page_table_begin(page->out, "ranks", "Collectives, GPU by GPU",
+                            "Collectives per GPU: how often this GPU was last, how long its collectives waited for "
+                            "the last GPU, how long the others waited for this one; and for how much of the time "
+                            "other work of the GPU ran (hidden) or none (exposed).",
+                            heads);
         for (size_t i = 0; i < count; i++)
             write_rank(page->out, &ranks[i]);
         gt_page_table_end(page->out, "explain", count, count);

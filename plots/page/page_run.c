@@ -7,8 +7,9 @@
 #include "traces/store/run_rows.h"
 
 static const char *const wait_names[GT_WAITS] = {
-    [GT_WAIT_HOST] = "the host",          [GT_WAIT_STREAM] = "stream order",  [GT_WAIT_EVENT] = "events",
-    [GT_WAIT_QUEUE] = "a hardware queue", [GT_WAIT_ENGINE] = "a copy engine", [GT_WAIT_RESOURCE] = "room on the SMs",
+    [GT_WAIT_HOST] = "the host",        [GT_WAIT_STREAM] = "stream order",
+    [GT_WAIT_EVENT] = "events",         [GT_WAIT_QUEUE] = "a hardware queue",
+    [GT_WAIT_ENGINE] = "a copy engine", [GT_WAIT_RESOURCE] = "free SM resources",
 };
 
 /* The reason that takes most of the streams' idle time. */
@@ -40,7 +41,7 @@ void gt_page_use(const struct gt_page *page)
             fprintf(out, " Copies overlapped kernels for %s of the %s in which they ran.",
                     gt_time_text((double)summary->overlap_ps).s, gt_time_text((double)summary->copy_ps).s);
         else
-            fprintf(out, " Copies ran for %s, none of it while a kernel ran.",
+            fprintf(out, " Copies ran for %s, all of it while no kernel ran.",
                     gt_time_text((double)summary->copy_ps).s);
     }
     fputs("</p>\n", out);
@@ -53,8 +54,8 @@ void gt_page_path(const struct gt_page *page)
 
     if (stats->path_count == 0)
         return;
-    fputs("<p>The critical path, what the run’s end waited for step by step, is mostly:</p>\n"
-          "<ol class=\"path\">\n",
+    fputs("<p>The critical path, the chain of calls and operations that determines the end of the run, is "
+          "mostly:</p>\n<ol class=\"path\">\n",
           out);
     for (size_t i = 0; i < stats->path_count && i < GT_PAGE_PATH_PARTS; i++) {
         const struct gt_stats_path_part *part = &stats->path[i];
@@ -97,7 +98,7 @@ static int write_warning(void *user, const struct gt_warning_row *row, struct gt
 
     (void)error;
     if (warnings->rows++ == 0)
-        fputs("<section class=\"warnings\">\n<h2>What the trace does not tell</h2>\n<ul>\n", warnings->out);
+        fputs("<section class=\"warnings\">\n<h2>Warnings about the trace</h2>\n<ul>\n", warnings->out);
     fprintf(warnings->out, "<li><strong>%s ×</strong> ", gt_count_text((uint64_t)row->count).s);
     gt_html(warnings->out, row->text);
     fputs("</li>\n", warnings->out);

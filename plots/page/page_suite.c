@@ -33,9 +33,9 @@ static void write_tiles(const struct gt_page *page)
     gt_page_tile(page->out, "Traces", gt_count_text(page->view->suite->count));
     gt_page_tile(page->out, "Mean error (MAPE)", gt_share_text(sums->mape_pct / 100));
     gt_page_tile(page->out, "Pearson’s r", pearson);
-    gt_page_tile(page->out, "Starts further off than allowed", gt_share_text(sums->start_off_pct / 100));
+    gt_page_tile(page->out, "Traces with excessive start errors", gt_share_text(sums->start_off_pct / 100));
     if (!isnan(sums->order_pairs) && sums->order_pairs > 0)
-        gt_page_tile(page->out, "Kernels in another order", gt_count_text((uint64_t)sums->order_wrong));
+        gt_page_tile(page->out, "Traces with kernels in another order", gt_count_text((uint64_t)sums->order_wrong));
     fputs("</dl>\n", page->out);
 }
 
@@ -77,21 +77,20 @@ static void write_rows(FILE *out, const struct gt_suite_view *suite, uint32_t sh
 
 void gt_page_suite_answer(const struct gt_page *page)
 {
-    static const char *const heads[] = {
-        "Trace", "Error", "Measured", "Simulated", "Median start error", "Measured runs", "Their spread", NULL
-    };
+    static const char *const heads[] = { "Trace",         "Error",  "Measured", "Simulated", "Median start error",
+                                         "Measured runs", "Spread", NULL };
     const struct gt_suite_view *suite = page->view->suite;
     uint32_t shown = suite->count < ROWS_MAX ? suite->count : ROWS_MAX;
 
     write_headline(page);
     write_tiles(page);
     gt_page_table_begin(page->out, "traces", "All traces, worst first",
-                        "Makespans: error is (simulated − measured) / measured, of several measured runs against the "
-                        "median one; their spread is slowest less fastest, as a share of that.",
+                        "Makespan errors are (simulated − measured) / measured, against the median of several "
+                        "measured runs; spread is (longest − shortest) / median.",
                         heads);
     write_rows(page->out, suite, shown);
     gt_page_table_end(page->out, "compare", suite->count, shown);
     if (shown > GT_FOLDER_TRACES)
-        fprintf(page->out, "<p class=\"quiet\">The %u worst have a page of their own.</p>\n",
+        fprintf(page->out, "<p class=\"quiet\">The %u worst traces have their own pages.</p>\n",
                 (unsigned)GT_FOLDER_TRACES);
 }

@@ -55,8 +55,7 @@ static void put_best(FILE *out, const struct gt_sweep_view *view)
     static const char *const heads[] = { "Trace", "Baseline", "Best", "Change", "With", "Trust", NULL };
 
     gt_page_table_begin(out, "best", "The best of each trace",
-                        "Steps of the steady state, against the recorded program’s without "
-                        "what the profiler cost.",
+                        "Steady steps, compared with those of the recorded program without profiler overhead.",
                         heads);
     for (uint32_t i = 0; i < view->plan.trace_count && i < ROWS_MAX; i++) {
         const struct gt_sweep_trace *trace = &view->plan.traces[i];
@@ -107,12 +106,12 @@ static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_s
         return -1;
     put_best(out, view);
     if (put_figure(out, folder, view, GT_SWEEP_LINES, "By parameter",
-                   "Change of the time, a line a trace: with each value the best that the other parameters allow. "
-                   "Stars: the best of all points of a trace.",
+                   "Change of the time, one line per trace: the best result for each value over all other "
+                   "parameters. Stars: the best point of each trace.",
                    gt_prepare_sweep_lines, error) != 0 ||
-        put_figure(out, folder, view, GT_SWEEP_MAP, "The first parameter across, the second up",
-                   "Change of the time in percent, the mean of the traces, with each pair of values the best that "
-                   "others allow. Framed: the best. Empty: refused.",
+        put_figure(out, folder, view, GT_SWEEP_MAP, "First parameter horizontal, second vertical",
+                   "Change of the time in percent, mean of the traces: the best result for each pair of values over "
+                   "all other parameters. Framed: the best. Empty: refused.",
                    gt_prepare_sweep_map, error) != 0)
         return -1;
     fputs("</main>\n<footer><p>Made by " PACKAGE_STRING ".</p></footer>\n</body>\n</html>\n", out);

@@ -59,13 +59,13 @@ static void write_streams(const struct gt_page *page)
     const char *const heads[] = {
         "Stream",       "Operations",  "Busy",         pairs ? beside_head("Busy", view, head) : "",
         "Before first", "Host",        "Stream order", "Event",
-        "Queue",        "Copy engine", "SM room",      "Not known",
+        "Queue",        "Copy engine", "SM resources", "Not known",
         "After last",   NULL,
     };
 
-    gt_page_table_begin(page->out, "streams", "Streams: busy, or idle and why",
-                        "Shares of the time from the first operation’s start to the last one’s end. Between its "
-                        "operations a stream is idle for the reason named.",
+    gt_page_table_begin(page->out, "streams", "Streams: busy and idle times",
+                        "Shares of the time from the first operation’s start to the last one’s end; the columns "
+                        "between name the causes of idle time between operations.",
                         heads);
     name_streams(view->subject, shown, names, shorts);
     for (size_t i = 0; i < shown; i++) {
@@ -103,7 +103,7 @@ static void write_kernels(const struct gt_page *page)
                                   "Share",
                                   "Mean",
                                   beside_head("Mean", view, head),
-                                  "Mean wait for SM room",
+                                  "Mean wait for SM resources",
                                   "Grid / block",
                                   "Waves",
                                   "Occupancy",
@@ -114,8 +114,8 @@ static void write_kernels(const struct gt_page *page)
     if (stats->kernel_count == 0)
         return;
     gt_page_table_begin(out, "kernels", "Kernels",
-                        "By name, most time first. Share is of all kernels’ time; waves, occupancy and what "
-                        "limits it are of the launch shape that took most time, alone on the device.",
+                        "By name, most time first. Shares are of all kernels’ time; waves, occupancy and its limit "
+                        "are those of the launch shape with the most time, alone on the device.",
                         heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
@@ -148,8 +148,8 @@ static void write_task_kinds(const struct gt_page *page)
 
     if (stats->tasks.count == 0)
         return;
-    gt_page_table_begin(out, "task-table", "Tasks by kind",
-                        "What the workers of kernels with a task graph did, most time first.", heads);
+    gt_page_table_begin(out, "task-table", "Tasks by kind", "Tasks of kernels with a task graph, most time first.",
+                        heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_task_kind *kind = &stats->task_kinds[i];
         double count = kind->count > 0 ? (double)kind->count : NAN;
@@ -190,15 +190,15 @@ static void write_copies(const struct gt_page *page)
                                   "Bandwidth",
                                   beside_head("Bandwidth", view, head),
                                   "Overlapped with kernels",
-                                  "With other directions",
+                                  "Overlapped with other directions",
                                   NULL };
 
     if (stats->copy_count == 0)
         return;
-    gt_page_table_begin(out, "copy-table", "Copies and memsets",
-                        "By direction and memory. Busy is the time in which any of them ran; bandwidth is "
-                        "their bytes over that time.",
-                        heads);
+    gt_page_table_begin(
+        out, "copy-table", "Copies and memsets",
+        "By direction and memory. Busy is the time in which at least one ran; bandwidth is bytes / busy time.",
+        heads);
     for (size_t i = 0; i < stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &stats->copies[i];
         const struct gt_stats_copy *other = copy_of(view->beside, copy);
@@ -249,9 +249,9 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
 {
     int result;
 
-    fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n"
-          "<div class=\"scroll\"><table>\n<thead><tr>"
-          "<th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
+    fputs("<section>\n<details>\n<summary>Device keys of this run</summary>\n<div "
+          "class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Key</th><th "
+          "scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
           out);
     result = gt_run_device_keys(view->database, view->subject->stats->run.run_id, write_key, out, error);
     fputs("</tbody>\n</table></div>\n</details>\n</section>\n", out);

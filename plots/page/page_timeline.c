@@ -23,8 +23,8 @@ static void write_makespan(FILE *out, const struct gt_view *view)
                 gt_signed_pct_text(comparison->makespan_error_pct).s);
     else
         fprintf(out,
-                ": <strong>%s</strong> from the first operation’s start to the last one’s end. The trace recorded "
-                "no times to compare with.</p>\n",
+                ": <strong>%s</strong> from the first operation’s start to the last one’s end. The trace has no "
+                "recorded times to compare with.</p>\n",
                 gt_time_text((double)stats->summary.makespan_ps).s);
 }
 
@@ -33,14 +33,14 @@ static void write_starts(FILE *out, const struct gt_comparison *comparison)
     if (comparison->matched == 0)
         return;
     fprintf(out,
-            "<p>Of %s operations compared, half start within %s of where they were measured (%s of the "
-            "measured time), 95%% within %s, all within %s.",
+            "<p>Of %s operations compared, half start within %s of their measured start (%s of the measured "
+            "makespan), 95%% within %s, all within %s.",
             gt_count_text(comparison->matched).s, gt_time_text(comparison->start_error_us.median * 1e6).s,
             gt_share_text(comparison->start_error_pct.median / 100).s,
             gt_time_text(comparison->start_error_us.p95 * 1e6).s,
             gt_time_text(comparison->start_error_us.max * 1e6).s);
     if (comparison->unmatched > 0)
-        fprintf(out, " %s operations have a time in one of the runs only and are left out.",
+        fprintf(out, " %s operations have a time in one of the runs only and are not compared.",
                 gt_count_text(comparison->unmatched).s);
     fputs("</p>\n", out);
 }

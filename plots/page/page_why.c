@@ -15,10 +15,10 @@ static void write_bound(const struct gt_page *page, const struct gt_limits *limi
 {
     /* clang-format off */
     static const struct { const char *bound, *what, *who; } texts[] = {
-        { "host", "The host limits this run", "its own work and its calls are" },
+        { "host", "The host limits this run", "host code and CUDA calls are" },
         { "kernels", "Kernels limit this run", "they are" },
         { "copies", "Copies limit this run", "they are" },
-        { "launches", "The way from the host to the GPU limits this run", "it is" },
+        { "launches", "Launch latency limits this run", "it is" },
         { "gaps", "Gaps between operations limit this run", "they are" },
     };
     /* clang-format on */
@@ -26,11 +26,9 @@ static void write_bound(const struct gt_page *page, const struct gt_limits *limi
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(texts[i].bound, limits->bound_by) == 0)
-            fprintf(out,
-                    "<p><strong>%s</strong>: %s %s of %s. The GPU had nothing to do for %s, %s of "
-                    "the time.</p>\n",
+            fprintf(out, "<p><strong>%s</strong>: %s %s of %s. The GPU was idle for %s, %s of the time.</p>\n",
                     texts[i].what, texts[i].who, gt_share_text(limits->bound_share).s,
-                    page->view->subject->run->part.all ? "what its end waited for" : "the critical path in this part",
+                    page->view->subject->run->part.all ? "the critical path" : "the critical path in this part",
                     gt_time_text((double)limits->idle_ps).s,
                     gt_share_text((double)limits->idle_ps / fmax(1, (double)limits->makespan_ps)).s);
 }
@@ -39,7 +37,7 @@ static void write_share(FILE *out, const char *what, const struct gt_limit_share
 {
     if (count < 2)
         return;
-    fprintf(out, "<p>Most of that is on behalf of the %s <span class=\"name\">", what);
+    fprintf(out, "<p>Most of it belongs to the %s <span class=\"name\">", what);
     gt_html(out, shares[0].name);
     fprintf(out, "</span>: %s, of it %s on the host.</p>\n", gt_share_text(shares[0].share).s,
             gt_time_text((double)shares[0].host_ps).s);
@@ -102,26 +100,26 @@ static void write_next(const struct gt_page *page)
     if (view->kind == GT_PAGE_TIMELINE && view->measured != NULL &&
         fabs(view->comparison.makespan_error_pct) > trusted_error_pct)
         fprintf(out,
-                "<p>The simulation is %s from the recording. Find out where it departs first; until then, answers "
-                "about changes mean little.</p>\n",
+                "<p>The simulation deviates by %s from the recording. Find the first difference; until it is "
+                "explained, predictions of changes are unreliable.</p>\n",
                 gt_signed_pct_text(view->comparison.makespan_error_pct).s);
     fputs("<ul class=\"next\">\n", out);
     switch (view->kind) {
     case GT_PAGE_KERNELS:
-        next(out, "explain", store, " KERNEL", "where one launch’s cycles go, and what would help it");
-        next(out, "compare", store, "", "every launch beside what the profiler measured");
+        next(out, "explain", store, " KERNEL", "where the cycles of one launch go, and what would help");
+        next(out, "compare", store, "", "simulated and measured cycles of every launch");
         break;
-    case GT_PAGE_SUITE: next(out, "compare", store, "", "all traces, worst first, for programs too"); break;
+    case GT_PAGE_SUITE: next(out, "compare", store, "", "all traces, worst first, also as CSV or JSON"); break;
     case GT_PAGE_CHANGE:
-        next_whatif(page, "what else could be changed, ranked, with how far to trust it");
-        next(out, "explain", store, "", "why the changed run is as it is");
+        next_whatif(page, "other changes, ranked, with their trust");
+        next(out, "explain", store, "", "what bounds the changed run");
         break;
     case GT_PAGE_TIMELINE:
     case GT_PAGE_TRACE:
         if (view->measured != NULL && fabs(view->comparison.makespan_error_pct) > trusted_error_pct)
-            next(out, "compare", store, "", "which operations are furthest off");
-        next_whatif(page, "what could be changed, ranked, with how far to trust it");
-        next(out, "explain", store, " --full", "every table: idle gaps and their causes, who launches what");
+            next(out, "compare", store, "", "operations with the largest errors");
+        next_whatif(page, "possible changes, ranked, with their trust");
+        next(out, "explain", store, " --full", "every table: idle gaps with causes, operators with their launches");
         break;
     }
     if (view->kind != GT_PAGE_SUITE)

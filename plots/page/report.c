@@ -144,7 +144,7 @@ static int write_all(struct making *making, struct gt_store *store, struct gt_er
     result = gt_suite_view_load(&suite, store, error);
 
     if (result == 0 && suite.count > 1 && !gt_filter_is_all(making->filter))
-        result = gt_error_set(error, "%s: holds many traces; a part can be shown of a store of one",
+        result = gt_error_set(error, "%s: contains several traces; a part can be shown for one trace only",
                               gt_store_database(store)->path);
     if (result == 0)
         result = suite.count > 1 ? write_suite(making, &suite, store, error) : write_run(making, store, error);

@@ -9,8 +9,8 @@ set xtics format '%g'
 set ytics bar_top / 5.0 format '%g%%' nomirror
 set y2tics 20 format '%g%%'
 set xlabel sprintf("start error (%s)", error_unit) textcolor rgb ink offset 0,0.2
-set ylabel "operations in the range" textcolor rgb ink offset 0.5,0
-set y2label "operations up to there" textcolor rgb line offset -0.8,0
+set ylabel "share of operations" textcolor rgb ink offset 0.5,0
+set y2label "cumulative share" textcolor rgb line offset -0.8,0
 set style fill solid noborder
 do for [i = 1:2] {
     set arrow i from mark[i], graph 0 to mark[i], graph 1 nohead front lc rgb accent lw 1.3 dashtype 2

@@ -6,8 +6,8 @@ set yrange [y_from:issue_peak * 2]
 set samples 500
 set xtics format '%g'
 set ytics format '%g'
-set xlabel "warp instructions for a byte of DRAM traffic" textcolor rgb ink offset 0,0.2
-set ylabel "warp instructions a cycle" textcolor rgb ink offset 0.5,0
+set xlabel "warp instructions per byte of DRAM traffic" textcolor rgb ink offset 0,0.2
+set ylabel "warp instructions per cycle" textcolor rgb ink offset 0.5,0
 set key left top reverse Left samplen 1 textcolor rgb ink
 only(side) = column(3) == side ? column(2) : NaN
 roof(x) = x * dram_peak < issue_peak ? x * dram_peak : issue_peak

@@ -12,7 +12,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const frame = find("frame"), spacer = find("spacer"), canvas = find("canvas"), tip = find("tip");
   const box = find("search"), count = find("count"), context = canvas.getContext("2d");
   const AXIS = 24, FONT = "12px system-ui, 'DejaVu Sans', sans-serif", TEXT = "#1d2329", QUIET = "#5b6670";
-  const WAITS = ["the host", "stream order", "an event", "a hardware queue", "a copy engine", "room on the SMs"];
+  const WAITS = ["the host", "stream order", "an event", "a hardware queue", "a copy engine", "free SM resources"];
 
   /* --- The data: all boxes in four arrays; a row is a part of them. --- */
   const digit = new Uint8Array(128);
@@ -370,7 +370,7 @@ document.addEventListener("DOMContentLoaded", () => {
       if (more.bytes > 0) line(more.bytes.toLocaleString("en") + " bytes");
       if (more.list.length > 0) line("waited " + more.list.join(", "));
       if (causes[b.p] >= 0 && causes[b.p] < total)
-        line("let start by " + data.names[names[causes[b.p]]] + ", " + where(causes[b.p]));
+        line("released by " + data.names[names[causes[b.p]]] + ", " + where(causes[b.p]));
     }
     tip.style.left = "0"; /* as wide as it would be, to measure it */
     tip.style.left = Math.max(0, Math.min(x + 12, width - tip.offsetWidth - 4)) + "px";
@@ -418,7 +418,7 @@ document.addEventListener("DOMContentLoaded", () => {
   function say(at) {
     current = at;
     count.textContent = matches === null ? "" :
-      matches.length === 0 ? "nothing found" : (at >= 0 ? at + 1 + " of " : "") + matches.length + (at < 0 ? " found" : "");
+      matches.length === 0 ? "no match" : (at >= 0 ? at + 1 + " of " : "") + matches.length + (at < 0 ? " found" : "");
   }
   function step(by) {
     if (matches === null || matches.length === 0) return;

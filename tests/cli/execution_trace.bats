@@ -77,7 +77,7 @@ print(len(answer["races"]), answer["covered_pct"])')
     profile=$DATA/side-before.kineto.json.gz
     echo '{"nodes":3}' > wrong.json
     run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace wrong.json -o out.jsonl
-    [[ $stderr == *"wrong.json: no \"schema\" and list of \"nodes\""* ]]
+    [[ $stderr == *"wrong.json: \"schema\" or list \"nodes\" is missing"* ]]
     : > empty.json
     run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace empty.json -o out.jsonl
     [[ $stderr == *"empty.json: not an execution trace: the file is empty"* ]]
@@ -114,15 +114,15 @@ ET
 
 @test "an execution trace of another run, or of another part of it, is refused by what does not fit" {
     run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace "$DATA/side-safe.et.json.gz" -o x.jsonl
-    [[ "$output" == *"side-safe.et.json.gz: is of another run than the profile, or of another part of it: of 100 operators there 0 have"* ]]
+    [[ "$output" == *"side-safe.et.json.gz: belongs to another run than the profile, or to another part of it: of 100 operators in the profile, 0 have"* ]]
     [ ! -e x.jsonl ]
     gzip -dc "$DATA/mlp.et.json.gz" | sed 's/"pid":2794/"pid":77/' > other.json
     run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace other.json -o x.jsonl
-    [[ "$output" == *"other.json: is of another run than the profile: process 77 wrote it"* ]]
+    [[ "$output" == *"other.json: belongs to another run than the profile: it is from process 77"* ]]
     # the same numbers, other operators
     gzip -dc "$DATA/mlp.et.json.gz" | sed 's/"name":"aten::/"name":"aten::other_/g' > names.json
     run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace names.json -o x.jsonl
-    [[ "$output" == *"names.json: is of another run than the profile, or of another part of it"*"the same name"* ]]
+    [[ "$output" == *"names.json: belongs to another run than the profile, or to another part of it"*"the same name"* ]]
 }
 
 # written NAME COUNT PERCENT: so many races in a program that was written by hand, and of so many per cent it is known what they read and

@@ -13,7 +13,7 @@ explained() {
 
 @test "explain: two kernels in two streams that run one after the other had no room: registers" {
     explained no-room
-    jq -e '.pairs | length == 1 and .[0].why == "sm-room" and (.[0].room | startswith("no: no SM has free registers"))' <<< "$output"
+    jq -e '.pairs | length == 1 and .[0].why == "resource" and (.[0].room | startswith("no: no SM has free registers"))' <<< "$output"
     jq -e '.pairs[0] | .kernel == "other in stream b" and .waited_for == "long" and .lost_us > 90' <<< "$output"
 }
 
@@ -25,7 +25,7 @@ explained() {
 
 @test "explain: only copies overlap with kernels: the kernels fill the GPU" {
     explained only-copies-overlap
-    jq -e '[.copies[].why] | sort == ["copy-engine", "same-stream"]' <<< "$output"
+    jq -e '[.copies[].why] | sort == ["engine", "same-stream"]' <<< "$output"
     jq -e '.findings[] | select(.finding == "copies" and (.ask // "" | endswith("prefetch")))' <<< "$output"
 }
 
@@ -37,7 +37,7 @@ explained() {
 
 @test "explain: one connection holds the second stream back" {
     explained connection
-    jq -e '[.pairs[] | select(.why == "connection")] | length == 1 and .[0].kernel == "b in stream t"' <<< "$output"
+    jq -e '[.pairs[] | select(.why == "queue")] | length == 1 and .[0].kernel == "b in stream t"' <<< "$output"
     jq -e '.findings[] | select(.finding == "connections") | .ask | endswith("connections=32")' <<< "$output"
 }
 

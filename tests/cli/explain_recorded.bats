@@ -21,8 +21,8 @@ holds() {
 @test "explain, recorded: kernels of two streams one after the other: what an SM lacked" {
     for lack in "threads:threads" "shared:shared memory" "blocks:block slots"; do
         explained "explain.sm-${lack%%:*}"
-        holds '.pairs | any(.why == "sm-room" and .room == "no: no SM has free '"${lack##*:}"'" and .lost_us > 100)'
-        holds '.findings | any(.finding == "full" and (.what | endswith("no free '"${lack##*:}"'")))'
+        holds '.pairs | any(.why == "resource" and .room == "no: no SM has free '"${lack##*:}"'" and .lost_us > 100)'
+        holds '.findings | any(.finding == "full" and (.what | endswith("not enough free '"${lack##*:}"'")))'
     done
 }
 
@@ -37,7 +37,7 @@ holds() {
 
 @test "explain, recorded: kernels that do overlap are not said to be kept from it by another stream" {
     explained explain.nothing
-    holds '[.pairs[].why] | unique == ["stream-order"]'
+    holds '[.pairs[].why] | unique == ["stream"]'
 }
 
 @test "explain, recorded: copies that overlap with nothing, and why" {
@@ -47,7 +47,7 @@ holds() {
         holds '.findings | any(.finding == "copies")'
     done
     explained explain.copies-one-engine
-    holds '.copies | any(.why == "copy-engine" and .alone_us > 100)'
+    holds '.copies | any(.why == "engine" and .alone_us > 100)'
     explained explain.copies-both-ways # beside each other, with no kernel to run
     holds '.copies | length == 2 and all(.why == "nothing-to-run")'
 }
@@ -59,7 +59,7 @@ holds() {
     [[ "$output" == *"CUDA_DEVICE_MAX_CONNECTIONS=1 would remove the difference: try --set scheduling.connections=1"* ]]
     explained explain-connection-1.run --set scheduling.connections=1
     holds '.findings | any(.finding == "connections" and .about_us > 100 and (.ask | endswith("connections=32")))'
-    holds '.findings | any(.finding == "no-overlap" and (.what | endswith(": connection")))'
+    holds '.findings | any(.finding == "no-overlap" and (.what | endswith(": queue")))'
     explained explain.connection # the same with eight
     holds '.findings | all(.finding != "connections")'
 }
@@ -78,7 +78,7 @@ holds() {
 # and that the priorities are not known.
 @test "explain, recorded: a late priority is seen as waiting for room" {
     explained explain.late-priority
-    holds '.pairs | any(.why == "sm-room" and (.kernel | startswith("urgent_link")) and .waited_for == "first_kernel")'
+    holds '.pairs | any(.why == "resource" and (.kernel | startswith("urgent_link")) and .waited_for == "first_kernel")'
     holds '.findings | any(.finding == "full")'
     command -v sqlite3 > /dev/null || skip "no sqlite3"
     [ "$(sqlite3 run.db "select count(*) from warning where kind = 'priorities-unknown'")" = 1 ]

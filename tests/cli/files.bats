@@ -90,7 +90,7 @@ spared()
     run "$GRIDTIDE" report report/errors.png -o report
     echo "$output"
     [ "$status" -eq 1 ]
-    [[ "$output" == *"report: holds 'errors.png', which is being read"* ]]
+    [[ "$output" == *"report: contains 'errors.png', which this report reads"* ]]
     cmp run.db report/errors.png
     cmp before.html report/index.html
 }

@@ -118,20 +118,20 @@ END
     head -c 9000 profile/chase.cubin > cut
     mv cut profile/chase.cubin
     warned 'profile/chase.cubin: the cubin is cut off or broken' cubins-unreadable 2
-    warned 'no cubin holds code for _ZN40' launches-without-code 2
+    warned 'no cubin contains the machine code of _ZN40' launches-without-code 2
     echo no > profile/chase.cubin
     warned 'profile/chase.cubin: not a cubin' cubins-unreadable 2
 }
 
 @test "code that is not what the page shows makes a bar" {
     sed -i 's/"      EXIT"/"      NOP"/' profile/source.0001.csv
-    warned 'is not what its source page shows' launches-without-code 1
+    warned 'differs from its source page' launches-without-code 1
 }
 
 @test "counts that contradict the control flow, or the whole launch, are told with their place" {
     sed -i -E '60,66s/^("[^"]*","[^"]*"),"[0-9]+"/\1,"90000"/' profile/source.0001.csv
     warned '90000 executions' flow-broken 0
-    warned 'the source page counts' counts-differ 0
+    warned 'the source page has' counts-differ 0
 }
 
 # Set column $2 of row $3 (counted from 0) of profile/$1 to $4; row "all": wherever it has a number above 0.
@@ -196,7 +196,7 @@ by_programs() {
     warned 'a warp has 32 threads' launches-without-counts 1
     fresh
     change source.0001.csv "L1 Tag Requests Global" all 9999999999
-    warned 'more than they can do' launches-without-counts 1
+    warned 'which is more than possible' launches-without-counts 1
     by_programs
 }
 
@@ -240,7 +240,7 @@ by_programs() {
     for row in 2 3 4; do change raw.csv "Grid Size" $row "(0, 1, 1)"; done
     refused profile 'gridtide: profile/raw.csv:3: grid "(0, 1, 1)"'
     sed -i 2q profile/raw.csv
-    refused profile 'no launch in it'
+    refused profile 'contains no launch'
     mkdir empty
     refused empty 'empty/raw.csv: cannot open'
     run "$GRIDTIDE" import empty
@@ -342,7 +342,7 @@ END
     report
     run env PATH=/nonexistent TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"chase.ncu-rep: Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run 'gridtide import ncu chase.ncu-rep -o chase.jsonl.zst' "* ]]
+    [[ "$output" == *"chase.ncu-rep: "*"(no ncu in PATH)"*" run 'gridtide import ncu chase.ncu-rep -o chase.jsonl.zst' "* ]]
     printf '#!/bin/sh\necho "==ERROR== no such report"\nexit 3\n' > bin/ncu
     run env PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]
@@ -407,7 +407,7 @@ demangled() {
     [[ "$output" != *warning* ]]
     bars 0
     cp profile/source.0001.csv profile/source.0000.csv
-    warned 'is not what its source page shows' launches-without-code 1
+    warned 'differs from its source page' launches-without-code 1
     demangled profile/raw.csv
     warned 'is for kernel void <unnamed>::histogram' launches-without-counts 1
 }

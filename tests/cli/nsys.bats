@@ -101,7 +101,7 @@ rows() {
     printf 'SQLite format 3' > short.sqlite
     refused short.sqlite ""
     printf 'SQLite format 3\0and no more' > header.sqlite
-    refused header.sqlite "cut short"
+    refused header.sqlite "truncated"
     mkdir folder.sqlite
     refused folder.sqlite "directory"
     refused nowhere.sqlite "No such file"
@@ -125,9 +125,9 @@ rows() {
     fixture 2.9 a.sqlite
     size=$(stat -c %s a.sqlite)
     head -c $((size - 512)) a.sqlite | gzip > cut.gz
-    refused cut.gz "cut short"
+    refused cut.gz "truncated"
     { cat a.sqlite; head -c 512 /dev/zero; } | gzip > long.gz
-    refused long.gz "goes on behind"
+    refused long.gz "has data after"
     gzip a.sqlite
     head -c $(($(stat -c %s a.sqlite.gz) / 2)) a.sqlite.gz > half.gz
     refused half.gz ""
@@ -136,7 +136,7 @@ rows() {
 @test "a store of our own is no export" {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
     sqlite3 -cmd "PRAGMA synchronous = OFF" store.db < "$GRIDTIDE_SOURCE/traces/store/schema.sql"
-    refused store.db "without any table of CUDA work"
+    refused store.db "no table of CUDA activity"
 }
 
 @test "a report is exported by nsys; without nsys the command to run elsewhere is told" {
@@ -158,7 +158,7 @@ rows() {
     [ "$output" = "gridtide: step.nsys-rep: nsys failed on the report: ERROR: broken" ]
     PATH=/nonexistent run "$GRIDTIDE" run step.nsys-rep -o no.db
     [ "$status" -eq 1 ]
-    [[ "$output" == *"step.nsys-rep: "*"(no nsys in PATH); where it is, run 'nsys export --type sqlite --output step.sqlite step.nsys-rep' and import step.sqlite" ]]
+    [[ "$output" == *"step.nsys-rep: "*"(no nsys in PATH)"*" run 'nsys export --type sqlite --output step.sqlite step.nsys-rep', then import step.sqlite" ]]
     [ -z "$(ls tmp)" ]
     [ ! -e no.jsonl ]
     [ ! -e no.db ]

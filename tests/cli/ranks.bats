@@ -200,7 +200,7 @@ END
     "$GRIDTIDE" report -q late-gpu.db -o page
     grep -q 'Collectives, GPU by GPU' page/index.html
     grep -q 'Ranks over time' page/index.html
-    grep -q 'The straggler is GPU 1: it came last' page/index.html
+    grep -q 'The straggler is GPU 1' page/index.html
     [ -s page/ranks.svg ] && [ -s page/ranks.png ]
     grep -q 'GPU 1 was last in' page/index.html
 }
@@ -228,16 +228,16 @@ print(json.dumps(profile))' "$1"; }
     rm job.jsonl
     run "$GRIDTIDE" import a.json b.json again.json -o job.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"a.json and again.json are both of rank 0"* ]]
+    [[ "$output" == *"a.json and again.json both belong to rank 0"* ]]
     sed 's/"world_size": 2/"world_size": 4/; s/"rank": 1/"rank": 3/' b.json > other.json
     run "$GRIDTIDE" import a.json other.json -o job.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"other.json is of a job of 4 ranks, a.json of one of 2"* ]]
+    [[ "$output" == *"other.json belongs to a job of 4 ranks, a.json to a job of 2 ranks"* ]]
     sed 's/^{/{"baseTimeNanoseconds": 1700000000000000000, /' a.json > early.json
     sed 's/^{/{"baseTimeNanoseconds": 1700090000000000000, /' b.json > late.json
     run "$GRIDTIDE" import late.json early.json -o job.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"late.json was recorded 25.0 hours behind early.json"* ]]
+    [[ "$output" == *"late.json was recorded 25.0 hours after early.json"* ]]
     [ ! -e job.jsonl ]
     # one without anything in it is of no time
     echo '{"distributedInfo": {"rank": 1, "world_size": 2}, "traceEvents": []}' > empty.json

@@ -120,6 +120,6 @@ END
     gzip -c rank0.json > again.json.gz
     run "$GRIDTIDE" import rank0.json again.json.gz -o job.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"rank0.json and again.json.gz are the same recording; give the recording of each rank of the job once"* ]]
+    [[ "$output" == *"rank0.json and again.json.gz are the same recording; "* ]]
     [ ! -e job.jsonl ]
 }

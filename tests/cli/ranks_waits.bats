@@ -47,9 +47,9 @@ END
         jq -e '.ranks[0] | .last == 0 and .waited_us > 350 and .hidden_pct == 0' "$kind.json"
         jq -e --arg what "$what" '.findings[] | select(.finding == "straggler") | .what | contains($what)' "$kind.json"
     done << 'END'
-room|sm-room|cause: sm-room: it waited for: product in stream compute1
-stream|stream-order|cause: stream-order: its successor in the stream: product in stream comm1
-host|host-work|cause: host-work: own work of thread 1
+room|resource|cause: resource: waiting for: product in stream compute1
+stream|stream|cause: stream: previous operation of the stream: product in stream comm1
+host|host-work|cause: host-work: host code of thread 1
 END
     two_ranks on_time > on_time.jsonl
     "$GRIDTIDE" run -q on_time.jsonl -o on_time.db > /dev/null

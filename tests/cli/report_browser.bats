@@ -127,11 +127,11 @@ HTML
         grep -q '^search:SCALE .* count=[0-9]* found' said
         grep -q '^click:next .* count=1 of [0-9]* tip=scale.*starts at .*takes ' said
         grep -q '^click:next .* count=2 of [0-9]* tip=scale' said
-        grep -q '^search:nosuchname .* count=nothing found' said
+        grep -q '^search:nosuchname .* count=no match' said
         [ "$(view_of key:=)" != "$(view_of drag:250:330)" ]
         [ $(($(span_of key:=) - $(span_of drag:250:330))) -le 2 ]
         [ "$(span_of pinch:250:340)" -lt "$(span_of key:=)" ]
-        grep -q '^key:n .* tip=.*simulated.*waited .*let start by ' said
+        grep -q '^key:n .* tip=.*simulated.*waited .*released by ' said
         [ "$(sed -n 's/^width //p' said)" -le "$width" ]
     done
 }

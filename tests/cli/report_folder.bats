@@ -36,7 +36,7 @@ nothing_beside() {
     written
     "$GRIDTIDE" report -q run.db -o out/
     [ ! -e out/errors.svg ]
-    grep -q 'The trace recorded no times' out/index.html
+    grep -q 'The trace has no recorded times' out/index.html
     nothing_beside
 }
 
@@ -53,7 +53,7 @@ nothing_beside() {
     echo precious > mine/index.html
     run "$GRIDTIDE" report run.db -o mine
     [ "$status" -eq 1 ]
-    [[ "$output" == *"mine: exists and is no Gridtide report"* ]]
+    [[ "$output" == *"mine: exists and is not a Gridtide report"* ]]
     [ "$(cat mine/index.html)" = precious ]
 
     "$GRIDTIDE" report -q run.db -o out
@@ -74,7 +74,7 @@ nothing_beside() {
     done
     run "$GRIDTIDE" report run.db -o no/such/place
     [ "$status" -eq 1 ]
-    [[ "$output" == *"the folder above it does not exist"* ]]
+    [[ "$output" == *"the parent folder does not exist"* ]]
     nothing_beside
 }
 

@@ -419,8 +419,8 @@ END
     run "$GRIDTIDE" run departs.jsonl -o departs.db
     [ "$status" -eq 0 ]
     [[ "$output" == *"warning: replay-departs: the replay is "*"% longer than the recording: the first difference is at 10.0 us, where "* ]]
-    [[ "$output" == *"where l in stream a (operation 1) starts "*" us late; in the replay it waited for: stream-order ("* ]]
-    [[ "$output" == *"its successor in the stream: k in stream a); what-if predictions from this trace are unreliable"* ]]
+    [[ "$output" == *"where l in stream a (operation 1) starts "*" us late; in the replay it waited for: stream ("* ]]
+    [[ "$output" == *"previous operation of the stream: k in stream a); what-if predictions from this trace are unreliable"* ]]
     [ "$(sqlite3 departs.db "select count(*) from warning where kind = 'replay-departs'")" = 1 ]
     # With a change it is the replay without it that is held against the recording.
     run "$GRIDTIDE" run departs.jsonl --set chip.sms=66 -o departs.db

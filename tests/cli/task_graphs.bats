@@ -195,7 +195,7 @@ d["tasks"].reverse()' 'comes after'
     trace '{"task_graph":"g"}' '{"kernel":"m","tasks":"h"}'
     refuses "typed.jsonl:3: no task graph h has been defined above this line; defined so far: g"
     trace '{"task_graph":"g"}' '{"kernel":"m","tasks":"g","block_us":3}'
-    refuses "leave out the block time"
+    refuses "omit the block time"
 }
 
 @test "a graph is written as it was read; a large one by columns, and the two forms mean the same" {

@@ -115,18 +115,18 @@ static void wrong_launches_are_refused(void **state)
 {
     /* clang-format off */
     static const struct { const char *launches, *why; } wrong[] = {
-        { "{\"kernel\":\"k\"}", "\"depth\" must say down to where" },
+        { "{\"kernel\":\"k\"}", "\"depth\" must limit the nesting" },
         { "{\"kernel\":\"other\"}", "no kernel other has been defined" },
-        { "{\"blocks\":\"all\"}", "which kernel?" },
-        { "{\"kernel\":\"leaf\",\"count\":0}", "\"count\" is 1 at least" },
-        { "{\"kernel\":\"leaf\",\"at\":1.5}", "a share of the block's time" },
-        { "{\"kernel\":\"leaf\",\"every\":0}", "\"every\" is 1 at least" },
+        { "{\"blocks\":\"all\"}", "\"kernel\" is missing" },
+        { "{\"kernel\":\"leaf\",\"count\":0}", "\"count\" must be at least 1" },
+        { "{\"kernel\":\"leaf\",\"at\":1.5}", "a fraction of the block's time" },
+        { "{\"kernel\":\"leaf\",\"every\":0}", "\"every\" must be at least 1" },
         { "{\"kernel\":\"leaf\",\"every\":2,\"blocks\":\"first\"}", "give one of" },
-        { "{\"kernel\":\"leaf\",\"block_numbers\":[2,2]}", "rising numbers" },
+        { "{\"kernel\":\"leaf\",\"block_numbers\":[2,2]}", "ascending order" },
         { "{\"kernel\":\"leaf\",\"block_numbers\":[]}", "is empty" },
-        { "{\"kernel\":\"leaf\",\"into\":\"stream\"}", "give it with \"into\": \"stream\"" },
-        { "{\"kernel\":\"leaf\",\"into\":\"tail\",\"stream\":1}", "and with no other" },
-        { "{\"kernel\":\"leaf\",\"whither\":1}", "no such field" },
+        { "{\"kernel\":\"leaf\",\"into\":\"stream\"}", "with \"into\": \"stream\"" },
+        { "{\"kernel\":\"leaf\",\"into\":\"tail\",\"stream\":1}", "\"stream\" only" },
+        { "{\"kernel\":\"leaf\",\"whither\":1}", "unknown field of a launch" },
         { "{\"kernel\":\"k\",\"count\":2,\"depth\":20}", "more than 1048576 further ones" },
         { "7", "must be a list of objects" },
     };

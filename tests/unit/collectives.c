@@ -159,7 +159,7 @@ static const struct {
     unsigned line;
     const char *text, *why;
 } wrong[] = {
-    { 2, HEADER "{\"group\":7,\"gpus\":[0]}\n", "a group has a name, a text" },
+    { 2, HEADER "{\"group\":7,\"gpus\":[0]}\n", "a group needs a name" },
     { 2, HEADER "{\"group\":\"g\"}\n", "\"gpus\", a list" },
     { 2, HEADER "{\"group\":\"g\",\"gpus\":[null]}\n", "by their names or numbers" },
     { 3, HEADER WORLD WORLD, "defined already, on line 2" },
@@ -168,11 +168,11 @@ static const struct {
     { 3, HEADER WORLD "{\"kernel\":\"k\",\"collective\":\"all_reduce\",\"group\":\"w\",\"bytes\":8}\n",
       "no group w has been defined" },
     { 3, HEADER WORLD "{\"kernel\":\"k\",\"collective\":\"all_reduce\",\"group\":\"world\"}\n", "needs \"bytes\"" },
-    { 3, HEADER WORLD "{\"kernel\":\"k\",\"group\":\"world\"}\n", "are of collectives" },
+    { 3, HEADER WORLD "{\"kernel\":\"k\",\"group\":\"world\"}\n", "are for collectives only" },
     { 3, HEADER WORLD "{\"kernel\":\"k\",\"collective\":\"reduce\",\"group\":\"world\",\"bytes\":8,\"root\":2}\n",
       "its root is rank 2, and group world has 2 ranks" },
     { 3, HEADER WORLD "{\"kernel\":\"k\",\"collective\":\"all_gather\",\"group\":\"world\",\"bytes\":8,\"root\":1}\n",
-      "of a broadcast or a reduce" },
+      "for a broadcast or a reduce" },
     { 3, HEADER WORLD "{\"kernel\":\"k\",\"collective\":\"send_recv\",\"group\":\"world\",\"bytes\":8}\n",
       "goes \"to\" or comes \"from\" a rank of group world, 0 to 1" },
     { 3,

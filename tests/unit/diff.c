@@ -115,7 +115,7 @@ static void differences_are_as_worked_out(void **state)
     assert_int_equal(b.stats->summary.busy_ps - a.stats->summary.busy_ps, 5 * US);
     assert_int_equal(sum(&diff.gaps, 0), 7 * US);
     assert_int_equal(sum(&diff.gaps, 1), 9 * US);
-    check_row(&diff.gaps, "connection", 0, 2, 0, 1);
+    check_row(&diff.gaps, "queue", 0, 2, 0, 1);
     check_row(&diff.ops, "A", 22, 24, 2, 2);
     check_row(&diff.ops, "B", 10, 13, 1, 2);
     check_row(&diff.ops, "memset", 2, 0, 1, 0);

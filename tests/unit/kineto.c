@@ -260,18 +260,18 @@ static void test_errors(void **state)
         const char *text, *message;
     } cases[] = {
         { "", ": byte 0: the file is empty" },
-        { "{}", ": byte 2: holds no list of events (traceEvents); not a Kineto trace" },
-        { "17", ": byte 2: holds no list of events (traceEvents); not a Kineto trace" },
+        { "{}", ": byte 2: contains no list of events (traceEvents); not a Kineto trace" },
+        { "17", ": byte 2: contains no list of events (traceEvents); not a Kineto trace" },
         { "{\"traceEvents\": [", ": byte 17: the JSON text ends too early; is the file complete?" },
         { "{\"traceEvents\": [}", ": byte 18: not JSON: " },
         { "{\"traceEvents\": []} x", ": byte " },
         { "NaN", ": byte 1: not JSON: " },
-        { "[" KERNEL ",\"args\":{" KERNEL_ARGS "}}]", ": byte 127: 'k' has no start time (ts) that is a number" },
+        { "[" KERNEL ",\"args\":{" KERNEL_ARGS "}}]", ": byte 127: 'k' has no numeric start time (ts)" },
         { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"stream\":7,\"grid\":[4294967296]}}]",
           ": byte 92: grid 4294967296 is out of range" },
         { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"device\":-3}}]", ": byte 73: device -3 is out of range" },
         { "[" KERNEL ",\"ts\":1e300,\"args\":{" KERNEL_ARGS "}}]",
-          ": byte 138: 'k' has no start time (ts) that is a number" },
+          ": byte 138: 'k' has no numeric start time (ts)" },
     };
     char message[GT_ERROR_TEXT_BYTES];
 

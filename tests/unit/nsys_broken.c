@@ -19,13 +19,13 @@ static void wrong_values_name_table_row_and_column(void **state)
         const char *sql, *says;
     } cases[] = {
         { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE rowid = 2",
-          "table CUPTI_ACTIVITY_KIND_KERNEL, row 2: column start holds text" },
+          "table CUPTI_ACTIVITY_KIND_KERNEL, row 2: column start contains text" },
         { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -1 WHERE rowid = 1", "row 1: column start is -1" },
         { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 3 WHERE rowid = 2", "row 2: it ends at 3, before its start" },
         { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 0", "column gridX is 0" },
         { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4294967296", "column gridX is 4294967296" },
-        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = x'00'", "column blockY holds bytes" },
-        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 1.5", "registersPerThread holds a fraction" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = x'00'", "column blockY contains bytes" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 1.5", "registersPerThread contains a fraction" },
         { "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -4096", "CUPTI_ACTIVITY_KIND_MEMCPY, row 1: column bytes" },
         { "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 9223372036854775807", "column deviceId" },
         { "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -9223372036854775808", "column start" },
@@ -37,7 +37,7 @@ static void wrong_values_name_table_row_and_column(void **state)
         { "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; "
           "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, nameId);"
           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 1, 1, 1)",
-          "column start holds nothing" },
+          "column start contains nothing" },
     };
 
     (void)state;
@@ -59,11 +59,11 @@ static void other_databases_are_refused(void **state)
         strcat(sql, ";");
     }
     make("2.9", sql);
-    expect_error("without any table of CUDA work");
+    expect_error("no table of CUDA activity");
     /* Views are no tables: what they would run is a stranger's. */
     strcat(sql, "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1");
     make("2.9", sql);
-    expect_error("without any table of CUDA work");
+    expect_error("no table of CUDA activity");
 }
 
 /* Every length that is whole pages, and one byte around each. */

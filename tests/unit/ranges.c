@@ -241,10 +241,10 @@ static void moved_calls_stay_in_their_ranges(void **state)
 
 /* clang-format off */
 static const struct { unsigned line; const char *text, *why; } wrong[] = {
-    { 2, HEADER "{\"range\":null,\"calls\":1}\n", "a range has a name" },
-    { 2, HEADER "{\"range\":1,\"calls\":1}\n", "\"range\" must be a text" },
-    { 2, HEADER "{\"range\":\"r\"}\n", "which calls does it hold" },
-    { 2, HEADER "{\"range\":\"r\",\"start_us\":1}\n", "both a start and a duration" },
+    { 2, HEADER "{\"range\":null,\"calls\":1}\n", "a range needs a name" },
+    { 2, HEADER "{\"range\":1,\"calls\":1}\n", "\"range\" must be a string" },
+    { 2, HEADER "{\"range\":\"r\"}\n", "the calls of the range are missing" },
+    { 2, HEADER "{\"range\":\"r\",\"start_us\":1}\n", "needs both" },
     { 2, HEADER "{\"range\":\"r\",\"calls\":1,\"thread\":null}\n", "\"thread\" cannot be null" },
     { 2, HEADER "{\"range\":\"r\",\"calls\":-1}\n", "\"calls\"" },
     { 2, HEADER "{\"range\":\"r\",\"calls\":1,\"kind\":\"phase\"}\n", "there are: operator annotation step module nvtx" },

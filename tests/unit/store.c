@@ -256,7 +256,7 @@ static void refuses_what_is_no_store(void **state)
     for (int i = 0; i < 20; i++)
         fputs("Text that is longer than the header of a database.\n", file);
     fclose(file);
-    refused(path, "not even an SQLite database");
+    refused(path, "it is no SQLite database");
     unlink(path);
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     sqlite3_exec(database, "CREATE TABLE t (x)", NULL, NULL, NULL);
@@ -269,7 +269,7 @@ static void refuses_what_is_no_store(void **state)
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     sqlite3_exec(database, "PRAGMA application_id = 1196708164; PRAGMA user_version = -1", NULL, NULL, NULL);
     sqlite3_close(database);
-    refused(path, "a store of version -1");
+    refused(path, "version -1");
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     sqlite3_exec(database, "PRAGMA user_version = 77", NULL, NULL, NULL);
     sqlite3_close(database);

@@ -45,12 +45,12 @@ static void advise_bytes(const struct gt_explained *e, struct advice *advice)
 
     if (e->dram_share > saturated)
         say(advice, "bytes", e->dram_share,
-            "DRAM moves %.0f of at most %.0f bytes a cycle (%.0f %%): fewer bytes help (smaller types, "
-            "fused kernels, reuse in L2), more warps do not",
+            "DRAM moves %.0f of at most %.0f bytes per cycle (%.0f %%): fewer bytes help (smaller types, fused "
+            "kernels, reuse in L2), more warps do not",
             numbers->dram_bytes_per_cycle, e->dram_peak, 100 * e->dram_share);
     if (e->l2_share > saturated && !(e->dram_share > e->l2_share))
         say(advice, "bytes", e->l2_share,
-            "L2 moves %.0f of %.0f bytes a cycle (%.0f %%): reuse in registers or shared memory helps",
+            "L2 moves %.0f of %.0f bytes per cycle (%.0f %%): reuse in registers or shared memory helps",
             numbers->l2_bytes_per_cycle, e->l2_peak, 100 * e->l2_share);
 }
 
@@ -81,20 +81,20 @@ static void advise_access(const struct gt_explained *e, struct advice *advice)
 
     if (sectors != NULL && e->sectors > wasteful * e->sectors_ideal)
         say(advice, "coalescing", 1 - e->sectors_ideal / e->sectors,
-            "global accesses ask for %.2f times the sectors that they need; most at 0x%04x (%.30s), %.1f a "
-            "warp where %.1f would do",
+            "global accesses request %.2f times the sectors that they need; most at 0x%04x (%.30s): %.1f per warp "
+            "instead of %.1f",
             e->sectors / e->sectors_ideal, sectors->offset_bytes, sectors->text, sectors->sectors,
             sectors->sectors_ideal);
     if (passes != NULL && e->wavefronts > wasteful * e->wavefronts_ideal && shared_waits)
         say(advice, "bank conflicts", 1 - e->wavefronts_ideal / e->wavefronts,
-            "shared memory takes %.2f times the passes that it needs; most at 0x%04x (%.30s), %.1f a warp "
-            "where %.1f would do",
+            "shared-memory accesses take %.2f times the wavefronts that they need; most at 0x%04x (%.30s): %.1f per "
+            "warp instead of %.1f",
             e->wavefronts / e->wavefronts_ideal, passes->offset_bytes, passes->text, passes->wavefronts,
             passes->wavefronts_ideal);
     if (e->numbers->lsu_share > much)
         say(advice, "load/store unit", e->numbers->lsu_share,
-            "the load/store unit is busy %.0f %% of the time: wider accesses, fewer passes or reuse in "
-            "registers help",
+            "the load/store unit is busy %.0f %% of the time: wider accesses, fewer wavefronts or reuse in registers "
+            "help",
             100 * e->numbers->lsu_share);
 }
 
@@ -112,11 +112,11 @@ static void advise_issue(const struct gt_explained *e, struct advice *advice)
             100 * e->numbers->issue_share);
     if (e->pipe_busy[busiest] > much)
         say(advice, "pipe", e->pipe_busy[busiest],
-            "pipe %s is busy %.0f %% of the time: work on other pipes is free, less of its own helps",
+            "pipe %s is busy %.0f %% of the time: fewer of its instructions help, or other pipes",
             gt_pipe_names[busiest], 100 * e->pipe_busy[busiest]);
     else if (waits > some)
-        say(advice, "pipe", waits, "%.0f %% of warp time waits for a pipe to be free: fewer of its instructions help",
-            100 * waits);
+        say(advice, "pipe", waits,
+            "%.0f %% of warp time waits for a busy pipe: fewer instructions for that pipe help", 100 * waits);
 }
 
 static void advise_latency(const struct gt_explained *e, struct advice *advice)
@@ -132,13 +132,12 @@ static void advise_latency(const struct gt_explained *e, struct advice *advice)
             100 * loads, 100 * e->dram_share, warps, e->inside->device.warps_per_sm);
     if (fixed > some && !(e->numbers->issue_share > much))
         say(advice, "latency", fixed,
-            "%.0f %% of warp time waits for results of arithmetic: independent instructions in a thread, "
-            "or more warps, help",
+            "%.0f %% of warp time waits for results of arithmetic: more independent instructions per thread, or more "
+            "warps, help",
             100 * fixed);
     if (barriers > little)
         say(advice, "barriers", barriers,
-            "%.0f %% of warp time waits at barriers: smaller blocks, more blocks an SM or fewer barriers "
-            "help",
+            "%.0f %% of warp time waits at barriers: smaller blocks, more blocks per SM or fewer barriers help",
             100 * barriers);
 }
 
@@ -165,17 +164,17 @@ static void advise_occupancy(const struct gt_explained *e, struct advice *advice
         return;
     if (e->waves < 1)
         say(advice, "grid", 1 - e->waves,
-            "the grid fills %.0f %% of the places for its blocks (%u an SM): more blocks would run beside "
-            "these",
+            "the grid fills %.0f %% of the block slots (%u per SM): the GPU can run more blocks at once",
             100 * e->waves, occupancy->blocks_per_sm);
     if (waits < some || idle < much || e->waves < 1)
         return;
     if (strcmp(occupancy->limiter, "registers") == 0)
         say(advice, "occupancy", idle,
-            "%.0f of %u warps fit an SM, by registers (%u a thread): with %.0f one more block fits", e->warps_most,
-            device->warps_per_sm, e->inside->shape.registers_per_thread, registers_for_more(e));
+            "%.0f of %u warps fit on an SM, limited by registers (%u per thread): with %.0f per thread one more "
+            "block fits",
+            e->warps_most, device->warps_per_sm, e->inside->shape.registers_per_thread, registers_for_more(e));
     else
-        say(advice, "occupancy", idle, "%.0f of %u warps fit an SM, limited by %s", e->warps_most,
+        say(advice, "occupancy", idle, "%.0f of %u warps fit on an SM, limited by %s", e->warps_most,
             device->warps_per_sm, occupancy->limiter);
 }
 
@@ -187,8 +186,9 @@ static void advise_grid(const struct gt_explained *e, struct advice *advice)
     uint32_t lanes = e->inside->device.warp_threads;
 
     if (ends > little)
-        say(advice, "launch", ends, "launch and drain of the grid are %.0f of %.0f cycles: more work a launch helps",
-            ends_cycles, numbers->cycles);
+        say(advice, "launch", ends,
+            "launch and drain of the grid are %.0f of %.0f cycles: more work per launch helps", ends_cycles,
+            numbers->cycles);
     if (e->waves > 1 && last > 0 && tail > little)
         say(advice, "tail", tail,
             "the last of %.2f waves fills %.0f %% of the device: other block sizes, or a grid of whole "
@@ -196,8 +196,8 @@ static void advise_grid(const struct gt_explained *e, struct advice *advice)
             e->waves, 100 * last, 100 * tail);
     if (e->threads < few_threads * lanes)
         say(advice, "divergence", 1 - e->threads / lanes,
-            "a warp instruction works for %.1f of %u threads: less divergence, or fewer idle lanes, help", e->threads,
-            lanes);
+            "a warp instruction has %.1f of %u threads active on average: less divergence, or fewer idle lanes, help",
+            e->threads, lanes);
 }
 
 static int by_share(const void *left, const void *right)

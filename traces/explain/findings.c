@@ -61,8 +61,8 @@ static void find_priorities(struct gt_finding_list *f)
                             NULL)
                  ->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations of high-priority streams waited %s for low-priority ones, %.60s for "
-             "%.60s",
+             "%" PRIu64
+             " operations of high-priority streams waited %s for lower-priority ones; longest: %.60s for %.60s",
              times, gt_time_said((double)waited_ps).s, first, second);
 }
 
@@ -84,8 +84,8 @@ static void find_connections(struct gt_finding_list *f)
         return;
     snprintf(gt_finding_add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
              sizeof f->rows->text,
-             "%" PRIu64 " operations waited %s for operations of other streams in the %" PRIu32 " connections to "
-             "the GPU",
+             "%" PRIu64 " operations waited %s for operations of other streams that share one of the %" PRIu32
+             " connections to the GPU",
              times, gt_time_said((double)waited_ps).s, t->device.connections);
 }
 
@@ -125,8 +125,8 @@ static void find_clusters(struct gt_finding_list *f)
                            NULL)
                 ->text,
             sizeof f->rows->text,
-            "%.100s: with clusters of %" PRIu64 " blocks, one block per SM, %" PRIu32 " of %" PRIu32 " SMs get no "
-            "block",
+            "%.100s: clusters of %" PRIu64 " blocks, one block per SM, leave %" PRIu32 " of %" PRIu32
+            " SMs without a block",
             t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
     }
     free(in_ps);
@@ -172,16 +172,15 @@ static void find_graphs(struct gt_finding_list *f)
         longer_ps += runs[i].to_ps - runs[i].from_ps - runs[i].sum_ps;
     }
     if (slower > 0)
-        snprintf(
-            gt_finding_add(f, "graph-branches", longer_ps,
-                           "branches do not help short nodes: capture the graph from one stream", NULL)
-                ->text,
-            sizeof f->rows->text,
-            "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32 " branches took longer than the "
-            "sum of their operations, by %s in total; the branches of a graph are submitted one after the other, "
-            "the last %s after the first",
-            slower, branched, most_roots, gt_time_said((double)longer_ps).s,
-            gt_time_said((double)late_ps / branched).s);
+        snprintf(gt_finding_add(f, "graph-branches", longer_ps,
+                                "short nodes gain nothing from branches: capture the graph from one stream", NULL)
+                     ->text,
+                 sizeof f->rows->text,
+                 "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32
+                 " branches took longer than serial execution of their operations, by %s in total; the branches of a "
+                 "graph are submitted one after the other, the last %s after the first",
+                 slower, branched, most_roots, gt_time_said((double)longer_ps).s,
+                 gt_time_said((double)late_ps / branched).s);
     free(runs);
 }
 
@@ -275,7 +274,8 @@ static void find_pairs(struct gt_finding_list *f)
                      gt_time_said((double)by_why[why]).s, gt_why_names[why]);
     if (no_room_ps > 0)
         snprintf(gt_finding_add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text,
-                 sizeof f->rows->text, "kernels waited %s for kernels of other streams: no %s left on the SMs",
+                 sizeof f->rows->text,
+                 "kernels waited %s for kernels of other streams: the SMs had not enough free %s",
                  gt_time_said((double)no_room_ps).s, lacking != NULL ? lacking : "resources");
     free(pairs);
 }
@@ -333,8 +333,8 @@ static void find_straggler(struct gt_finding_list *f)
                                  gt_why_changes[late->hold.why]);
         finding->time_kind = GT_TIME_COMMUNICATION;
         snprintf(finding->text, sizeof finding->text,
-                 "GPU %u was last in %" PRIu64 " of %" PRIu64 " collectives, and the others waited %s for it; "
-                 "longest wait: %s, for %.60s, cause: %s%s%.90s; meanwhile this GPU ran %s",
+                 "GPU %u was last in %" PRIu64 " of %" PRIu64 " collectives; the others waited %s; longest wait: %s "
+                 "for %.60s, cause: %s%s%.90s; meanwhile this GPU ran %s",
                  late->gpu, late->last, late->collectives, gt_time_said((double)late->kept_ps).s, longest, place,
                  gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, ran);
     }

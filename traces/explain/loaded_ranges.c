@@ -80,7 +80,7 @@ static int read_run_range(struct gt_loading_run *loading, struct gt_query *query
     struct gt_loaded_range *range;
 
     if (number == GT_NONE)
-        return gt_error_set(loading->error, "the run has a range that the trace has not; the store is damaged");
+        return gt_error_set(loading->error, "the run has a range that is missing in the trace; the store is damaged");
     range = &loading->t->ranges[number];
     return gt_query_span(query, 1, "range", number, &range->start_ps, &range->end_ps, loading->error);
 }

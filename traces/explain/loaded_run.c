@@ -116,7 +116,7 @@ static int read_stream(struct gt_loading_run *loading, struct gt_query *query)
     if (stream->gpu >= t->gpu_count)
         t->gpu_count = stream->gpu < GT_MOST_GPUS ? stream->gpu + 1 : t->gpu_count;
     if (stream->gpu >= GT_MOST_GPUS)
-        return gt_error_set(loading->error, "%s is on GPU %" PRIu32 ", which there is not; the store is damaged",
+        return gt_error_set(loading->error, "%s is on GPU %" PRIu32 ", which does not exist; the store is damaged",
                             stream->name, stream->gpu);
     return 0;
 }
@@ -237,7 +237,7 @@ static int read_call(struct gt_loading_run *loading, struct gt_query *query)
     };
     call->name = intern(loading, name != NULL ? name : kind != NULL ? kind : "call");
     if (call->thread == GT_NONE)
-        return gt_error_set(loading->error, "call %" PRIu32 " is of no thread; the store is damaged",
+        return gt_error_set(loading->error, "call %" PRIu32 " has no thread; the store is damaged",
                             t->call_count - 1);
     return 0;
 }
@@ -267,7 +267,7 @@ static int read_op(struct gt_loading_run *loading, struct gt_query *query)
         (op->kernel != GT_NONE || op->kind != GT_OP_KERNEL))
         return 0;
     return gt_error_set(loading->error,
-                        "operation %" PRIu32 " is of no call, stream, kernel or kind; the store is damaged",
+                        "operation %" PRIu32 " has no valid call, stream, kernel or kind; the store is damaged",
                         t->op_count - 1);
 }
 
@@ -277,7 +277,7 @@ static int read_run_call(struct gt_loading_run *loading, struct gt_query *query)
     struct gt_loaded_call *call;
 
     if (number == GT_NONE)
-        return gt_error_set(loading->error, "the run has a call that the trace has not; the store is damaged");
+        return gt_error_set(loading->error, "the run has a call that is missing in the trace; the store is damaged");
     call = &loading->t->calls[number];
     call->there = true;
     call->blocked_ps = (gt_time_ps)gt_query_integer(query, 3);
@@ -291,7 +291,8 @@ static int read_run_op(struct gt_loading_run *loading, struct gt_query *query)
     struct gt_loaded_op *op;
 
     if (number == GT_NONE)
-        return gt_error_set(loading->error, "the run has an operation that the trace has not; the store is damaged");
+        return gt_error_set(loading->error,
+                            "the run has an operation that is missing in the trace; the store is damaged");
     op = &loading->t->ops[number];
     op->there = true;
     for (int i = 0; i < GT_WAITS && loading->t->simulated; i++)
@@ -386,7 +387,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
         t->asked = gt_query_text(query, 4);
         result = find_file(t, database, error) == 0 ? load_rows(&loading) : -1;
     } else if (result == 0) {
-        result = gt_error_set(error, "no run %" PRId64 " in it", run_id);
+        result = gt_error_set(error, "there is no run %" PRId64, run_id);
     }
     gt_query_end(query);
     if (result == 0)

@@ -22,18 +22,20 @@ static const struct reason {
       "workers hold tasks whose counters are not complete yet: assign other tasks first (order, policy ready or "
       "steal), or shorten the tasks that they wait for",
       NULL },
-    { "no task ready", "an empty queue",
-      "fewer tasks are ready than there are free workers: use smaller tasks, or fewer workers", NULL },
+    { "no task ready", "too few ready tasks",
+      "fewer tasks are ready than there are free workers: use smaller tasks or fewer workers", NULL },
     { "contention on the queue", "contention on the queue",
       "getting a task costs as much as its work: use larger tasks, or lists (policy "
       "static)",
       "tasks.queue_serial_ns=0" },
-    { "between tasks and their work", "overhead per task",
+    { "overhead per task", "overhead per task",
       "tasks are short compared with their overhead (signals, taking the next task): use larger "
       "tasks",
       "tasks.overhead_us=0" },
-    { "before the first and after the last task", "workers that end early",
-      "the work is assigned unevenly: assign tasks by their time, or let workers take them from a queue", NULL },
+    { "before the first and after the last task", "uneven load",
+      "the work is distributed unevenly: assign tasks by their time, or let workers take them "
+      "from a queue",
+      NULL },
 };
 enum { REASONS = sizeof reasons / sizeof reasons[0], CONTENTION = 2 };
 
@@ -50,7 +52,7 @@ gt_kernel_index gt_task_bound_kernel(const struct gt_loaded_run *run, const stru
 
 /* In place of contention, where each worker has a queue. */
 static const struct reason stealing = {
-    "looking for tasks to steal", "steal attempts that find little",
+    "looking for tasks to steal", "unsuccessful work stealing",
     "workers without a task search the queues of others: use fewer workers, or more tasks at a "
     "time",
     NULL
@@ -107,7 +109,7 @@ static const char *choose(const struct sums *sums, struct gt_task_bound *bound)
     }
     if (sums->work_ps >= work_bounds * sums->had_ps) {
         bound->help = work_help;
-        return "its workers' work";
+        return "the work of its workers";
     }
     bound->help = worst->help;
     bound->change = worst->change;
@@ -127,8 +129,8 @@ void gt_task_bound_find(const struct gt_loaded_run *run, const struct gt_stats_t
     double mean_ps = (double)longest->work_ps / (double)longest->workers;
     int used = snprintf(
         bound->text, sizeof bound->text,
-        "%.60s is bound by %s: %" PRIu64 " workers work %.0f%% of %.1f us, the critical path takes %.1f us, %.1f "
-        "us of it %.40s; idle:",
+        "%.60s is bound by %s: %" PRIu64
+        " workers are busy %.0f%% of %.1f us; the critical path takes %.1f us, %.1f us of it %.40s; idle:",
         run->kernels[kernel].name, by, longest->workers, sums.work_ps * per_cent, (double)longest->span_ps / 1e6,
         (double)longest->path_ps / 1e6, (double)longest->kind_ps / 1e6, longest->kind);
 

@@ -14,34 +14,32 @@ const char *const gt_why_names[GT_WHYS] = {
     [GT_WHY_HOST_CALL] = "host-call",
     [GT_WHY_HOST_BLOCKED] = "host-blocked",
     [GT_WHY_LAUNCH] = "launch",
-    [GT_WHY_STREAM] = "stream-order",
+    [GT_WHY_STREAM] = "stream",
     [GT_WHY_DEFAULT_STREAM] = "default-stream",
     [GT_WHY_CODE_LOAD] = "code-load",
     [GT_WHY_EVENT] = "event",
     [GT_WHY_GRAPH] = "graph-edge",
-    [GT_WHY_CONNECTION] = "connection",
-    [GT_WHY_COPY_ENGINE] = "copy-engine",
-    [GT_WHY_SM_ROOM] = "sm-room",
+    [GT_WHY_CONNECTION] = "queue",
+    [GT_WHY_COPY_ENGINE] = "engine",
+    [GT_WHY_SM_ROOM] = "resource",
 };
 const char *const gt_why_helps[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "launch earlier, or launch many operations with one call: a CUDA graph",
     [GT_WHY_DATA_LOADING] = "load the next batch while the GPU works: worker processes, prefetching, pinned memory",
     [GT_WHY_HOST_CALL] = "move the call out of the loop, or call it from another thread",
-    [GT_WHY_HOST_BLOCKED] = "synchronize less often, or later: keep results on the GPU until they are needed",
-    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call: a CUDA graph",
-    [GT_WHY_STREAM] = "operations of one stream run one after the other: put independent work in other streams",
+    [GT_WHY_HOST_BLOCKED] = "synchronise less often, or later: keep results on the GPU until they are needed",
+    [GT_WHY_LAUNCH] = "launch ahead of the GPU, or launch many operations with one call, a CUDA graph",
+    [GT_WHY_STREAM] = "operations in one stream run in order: put independent work in other streams",
     [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: create streams with "
                               "cudaStreamNonBlocking, or compile with --default-stream per-thread",
     [GT_WHY_CODE_LOAD] = "the first launch of a kernel loads its code, and waits until the GPU has finished its "
                          "work: set CUDA_MODULE_LOADING=EAGER, or launch each kernel once before",
     [GT_WHY_EVENT] = "the program requires this order with an event",
     [GT_WHY_GRAPH] = "the graph requires this order with an edge",
-    [GT_WHY_CONNECTION] =
-        "streams share a connection to the GPU: set CUDA_DEVICE_MAX_CONNECTIONS up to 32, use fewer "
-        "streams, or launch breadth first",
+    [GT_WHY_CONNECTION] = "streams share a connection (hardware queue) to the GPU: set CUDA_DEVICE_MAX_CONNECTIONS "
+                          "up to 32, use fewer streams, or launch breadth first",
     [GT_WHY_COPY_ENGINE] = "each direction has one copy engine, which runs one copy at a time",
-    [GT_WHY_SM_ROOM] =
-        "the SMs are full: smaller grids or blocks leave resources free; priorities let urgent blocks start first",
+    [GT_WHY_SM_ROOM] = "the SMs are full: use smaller grids or blocks; blocks of a high-priority stream start first",
 };
 const char *const gt_why_changes[GT_WHYS] = {
     [GT_WHY_HOST_WORK] = "graph", [GT_WHY_HOST_CALL] = "graph",  [GT_WHY_HOST_BLOCKED] = "no-readback",
@@ -96,7 +94,7 @@ const char *gt_lacking(const struct gt_loaded_run *t, gt_kernel_index holder, gt
     if (lacks(device->blocks_per_sm, each, 1))
         return "block slots";
     if (held.need.sets_bytes > 0 && each * held.need.shared_bytes + wants.need.shared_bytes > held.need.sets_bytes)
-        return "the SM's carveout of shared memory";
+        return "shared-memory carveout";
     return NULL;
 }
 
@@ -214,16 +212,13 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
         if (c->cause_op != GT_NONE)
             gt_loaded_op_place(t, c->cause_op, place, sizeof place);
         hold->op = c->cause_op;
-        snprintf(hold->holder, sizeof hold->holder, "%.40s by %.30s waited for %s", name, thread, place);
+        snprintf(hold->holder, sizeof hold->holder, "%.40s on %.30s waited for %s", name, thread, place);
     } else if (why == GT_WHY_HOST_CALL) {
-        snprintf(hold->holder, sizeof hold->holder, "%.60s by %.40s%s", name, thread, within);
+        snprintf(hold->holder, sizeof hold->holder, "%.60s on %.40s%s", name, thread, within);
     } else if (why == GT_WHY_LAUNCH) {
-        snprintf(hold->holder, sizeof hold->holder,
-                 "%.50s by %.30s and the launch "
-                 "latency%s",
-                 name, thread, within);
+        snprintf(hold->holder, sizeof hold->holder, "%.50s on %.30s and its launch latency%s", name, thread, within);
     } else {
-        snprintf(hold->holder, sizeof hold->holder, "own work of %.40s before %.50s%s", thread, name, within);
+        snprintf(hold->holder, sizeof hold->holder, "host code of %.40s before %.50s%s", thread, name, within);
     }
 }
 
@@ -249,7 +244,7 @@ static void why_room(const struct gt_loaded_run *t, gt_op_index op, uint32_t cau
 
     if (cause != GT_NONE && waiter->kind == GT_OP_KERNEL && t->ops[cause].kind == GT_OP_KERNEL)
         lacking = gt_lacking(t, t->ops[cause].kernel, waiter->kernel);
-    snprintf(how, sizeof how, lacking != NULL ? "no %s left by" : "it waited for", lacking);
+    snprintf(how, sizeof how, lacking != NULL ? "not enough %s beside" : "waiting for", lacking);
     hold->why = GT_WHY_SM_ROOM;
     name_op(t, hold, how, cause);
 }
@@ -273,26 +268,26 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
                     : is_by_default(t, op, cause) ? GT_WHY_DEFAULT_STREAM
                                                   : GT_WHY_CODE_LOAD;
         name_op(t, hold,
-                hold->why == GT_WHY_STREAM           ? "its successor in the stream"
-                : hold->why == GT_WHY_DEFAULT_STREAM ? "the default stream, which waits for"
-                                                     : "a kernel's code is loaded after",
+                hold->why == GT_WHY_STREAM           ? "previous operation of the stream"
+                : hold->why == GT_WHY_DEFAULT_STREAM ? "default-stream synchronisation with"
+                                                     : "code load after",
                 elsewhere ? cause : op->before);
         return;
     case GT_WAIT_EVENT:
         hold->why = cause != GT_NONE && t->ops[cause].call == op->call ? GT_WHY_GRAPH : GT_WHY_EVENT;
         name_op(t, hold,
                 hold->why == GT_WHY_GRAPH ? "after"
-                : cause == GT_NONE        ? "an event"
-                                          : "an event after",
+                : cause == GT_NONE        ? "event"
+                                          : "event recorded after",
                 cause);
         return;
     case GT_WAIT_QUEUE:
         hold->why = GT_WHY_CONNECTION;
-        name_op(t, hold, elsewhere ? "a connection shared with" : "the limit of resident grids, behind", cause);
+        name_op(t, hold, elsewhere ? "connection shared with" : "limit of resident grids, behind", cause);
         return;
     case GT_WAIT_ENGINE:
         hold->why = GT_WHY_COPY_ENGINE;
-        name_op(t, hold, "the engine was busy with", cause);
+        name_op(t, hold, "copy engine busy with", cause);
         return;
     case GT_WAIT_RESOURCE: why_room(t, index, cause, hold); return;
     default: why_host(t, index, hold); return;

@@ -205,11 +205,9 @@ static int set_origin(struct gt_import_finish *finish, const char *path, struct 
     loading = before_loading(import, call, first);
     finish->origin_ns = is_too_long(loading, last) ? first : loading; /* a range alone spoils nothing */
     if (is_too_long(first, last))
-        return gt_error_set(error,
-                            "%s: its times lie more than %llu days apart (%lld to %lld ns); "
-                            "the file is damaged or mixes clocks",
-                            path, (unsigned long long)(GT_TIME_LIMIT_PS / 1000000000000 / 86400), (long long)first,
-                            (long long)last);
+        return gt_error_set(
+            error, "%s: times are more than %llu days apart (%lld to %lld ns); the file is damaged or mixes clocks",
+            path, (unsigned long long)(GT_TIME_LIMIT_PS / 1000000000000 / 86400), (long long)first, (long long)last);
     return 0;
 }
 

@@ -34,7 +34,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with nsys profile --trace=cuda from the program's start, or begin while the GPU is idle" },
     { "calls-without-end", NULL,
       "calls that had not returned when the recording ended, or that end before their start; they are treated as "
-      "instantaneous",
+      "taking no time",
       "let the program end before the recording does" },
     { "calls-without-operation", NULL,
       "launches, copies, memsets or host functions whose GPU operation was not recorded (or was added to a "
@@ -66,13 +66,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "us); they are treated as empty kernels, so something else delayed them",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "copy-directions-unknown", NULL,
-      "copies whose name does not state their direction; they are treated as "
-      "device to device",
-      NULL },
+      "copies whose name does not state their direction; they are treated as device to device", NULL },
     { "copy-kinds-unknown", NULL,
-      "copies of unknown kind; their direction follows from their source and "
-      "destination memory",
-      NSYS_AGAIN },
+      "copies of unknown kind; their direction follows from their source and destination memory", NSYS_AGAIN },
     { "counts-differ", NULL,
       "launches whose instruction counts differ between the source page and the launch's "
       "totals",

@@ -57,7 +57,7 @@ static int on_number(void *context, const char *text, size_t length)
 static int add_text(struct gt_json_line *json, enum gt_json_type type, const char *text, size_t length)
 {
     if (memchr(text, '\0', length) != NULL) {
-        json->wrong = "a NUL character in a text";
+        json->wrong = "a NUL character in a string";
         return 0;
     }
     if (text < json->line || text > json->line + json->length) {

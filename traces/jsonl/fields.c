@@ -26,8 +26,8 @@ static const char *const type_wants[] = {
     [GT_FIELD_DOUBLE] = "a number",
     [GT_FIELD_SIZE3] = "one to three whole numbers, as in 256 or [16,16]",
     [GT_FIELD_BOOL] = "true or false",
-    [GT_FIELD_CHOICE] = "a text",
-    [GT_FIELD_TEXT] = "a text",
+    [GT_FIELD_CHOICE] = "a string",
+    [GT_FIELD_TEXT] = "a string",
     [GT_FIELD_REF] = "a name or a number",
     [GT_FIELD_ARRAY] = "a list in [ ]",
     [GT_FIELD_OBJECT] = "an object in { }",
@@ -136,7 +136,7 @@ static int read_size3(const struct place *place, struct gt_error *error)
         if (read_whole(place, value, INT32_MAX, &number, error) != 0)
             return -1;
         if (number == 0)
-            return gt_error_set(error, "\"%s\" has a size of 0; every size is 1 at least", place->field->name);
+            return gt_error_set(error, "\"%s\" contains a size of 0; sizes are at least 1", place->field->name);
         size[count++] = (uint32_t)number;
     }
     while (count < 3)
@@ -314,7 +314,7 @@ static int read_field(const struct gt_json_token *key, const struct gt_field_tab
         if (!names(key, &table->fields[i], &place.exponent))
             continue;
         if (*given >> i & 1)
-            return gt_error_set(error, "\"%s\" is given twice", table->fields[i].name);
+            return gt_error_set(error, "\"%s\" occurs twice", table->fields[i].name);
         *known = true;
         *given |= UINT64_C(1) << i;
         place.field = &table->fields[i];
@@ -374,7 +374,7 @@ static int check_unknown(const struct gt_json_token *const *seen, unsigned count
         return gt_error_set(error, "more than %d unknown fields in %s", UNKNOWN_LIMIT, table->what);
     for (unsigned i = 0; i < count; i++)
         if (seen[i]->length == key->length && memcmp(seen[i]->text, key->text, key->length) == 0)
-            return gt_error_set(error, "\"%.*s\" is given twice", shown, key->text);
+            return gt_error_set(error, "\"%.*s\" occurs twice", shown, key->text);
     return 0;
 }
 

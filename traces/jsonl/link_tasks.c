@@ -84,11 +84,11 @@ static int find_group(struct linker *linker, const struct gt_task_link *link, st
         return 0;
     }
     if (!link->by_name)
-        return gt_error_set(error, "there is no task %u: the graph has %u, from 0 on", link->target,
+        return gt_error_set(error, "there is no task %u: the graph has %u tasks, numbered from 0", link->target,
                             graph->task_count);
     *group = linker->by_name[link->target];
     if (group->tasks == 0)
-        return gt_error_set(error, "no task is called %.200s", gt_name_text(linker->jsonl->workload, link->target));
+        return gt_error_set(error, "there is no task %.200s", gt_name_text(linker->jsonl->workload, link->target));
     return 0;
 }
 
@@ -144,7 +144,7 @@ static int link_made(struct linker *linker, const struct gt_task_link *link, str
     if (find_group(linker, link, &group, error) != 0)
         return gt_error_prefix(error, "\"makes\": ");
     if (group.tasks % link->tasks != 0)
-        return gt_error_set(error, "\"makes\": %u tasks cannot make %u between them, as many each", link->tasks,
+        return gt_error_set(error, "\"makes\": %u tasks cannot make %u tasks, the same number each", link->tasks,
                             group.tasks);
     if (gt_jsonl_count_parts(linker->jsonl, group.tasks, error) != 0)
         return gt_error_prefix(error, "\"makes\": ");
@@ -193,7 +193,7 @@ static char *make_room(struct gt_task_graph *graph, const struct elements *eleme
         total += *count_of(&graph->tasks[i], elements);
         if (*count_of(&graph->tasks[i], elements) + (uint64_t)counts[i] <= MOST_OF_A_TASK)
             continue;
-        gt_error_set(error, "task %u waits for, signals or makes more than %d", i, MOST_OF_A_TASK);
+        gt_error_set(error, "task %u has more than %d waits, signals or made tasks", i, MOST_OF_A_TASK);
         return NULL;
     }
     array = gt_realloc(NULL, total, elements->size);
@@ -217,7 +217,7 @@ static int merge(struct gt_task_graph *graph, const struct elements *elements, v
     if (additions->count == 0)
         return 0;
     if (*count + (uint64_t)additions->count >= GT_NONE)
-        return gt_error_set(error, "its tasks wait for, signal or make more than 2^32 others");
+        return gt_error_set(error, "its tasks have more than 2^32 waits, signals and made tasks");
     counts = gt_calloc(graph->task_count, sizeof *counts);
     merged = make_room(graph, elements, *array, additions, counts, error);
     free(counts);
@@ -273,8 +273,8 @@ int gt_jsonl_link_tasks(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, st
 
     for (uint32_t i = 0; i < graph->graph->made_count; i++)
         if (graph->graph->made[i] >= graph->graph->task_count)
-            return gt_error_set(error, "a task makes task %u, and there are %u, from 0 on", graph->graph->made[i],
-                                graph->graph->task_count);
+            return gt_error_set(error, "a task makes task %u, but there are %u tasks, numbered from 0",
+                                graph->graph->made[i], graph->graph->task_count);
     if (graph->after.count == 0 && graph->made.count == 0)
         return 0;
     find_groups(&linker);

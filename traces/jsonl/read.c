@@ -46,10 +46,9 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     while (line->key != NULL && !has_key(object, line->key))
         line++;
     if (line->key == NULL)
-        return gt_error_set(error,
-                            "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                            "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", "
-                            "\"tasks_of\", \"group\"");
+        return gt_error_set(
+            error, "unknown kind of line: a line has one of \"call\", \"kernel\", \"stream\", \"event\", \"thread\", "
+                   "\"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", \"tasks_of\", \"group\"");
     return line->read(jsonl, object, error);
 }
 
@@ -91,8 +90,7 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
         return gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)lines->number);
     if (!jsonl->header_read)
         return gt_error_set(error,
-                            "%s:%llu: no trace in it: the file ends without a header line, "
-                            "{\"gridtide\":%d}",
+                            "%s:%llu: contains no trace: the file ends without a header line, {\"gridtide\":%d}",
                             path, (unsigned long long)lines->number + 1, GT_TRACE_VERSION);
     return 0;
 }

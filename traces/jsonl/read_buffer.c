@@ -29,7 +29,7 @@ int gt_jsonl_use_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *ref,
     gt_gpu_index gpu = 0;
 
     if (ref->type != GT_JSON_STRING)
-        return gt_error_set(error, "a buffer goes by a name, a text");
+        return gt_error_set(error, "the name of a buffer must be a string");
     *buffer = gt_refs_find(jsonl->buffers, ref, NULL);
     if (*buffer != GT_NONE)
         return 0;
@@ -70,7 +70,7 @@ int gt_jsonl_allocate(struct gt_jsonl *jsonl, gt_buffer_index index, uint64_t by
 
     if ((buffer->bytes != 0 && bytes != buffer->bytes) ||
         (buffer->address != GT_ADDRESS_NONE && address != GT_ADDRESS_NONE && address != buffer->address))
-        return gt_error_set(error, "buffer %.200s has another size or address above; give this one another name",
+        return gt_error_set(error, "buffer %.200s has another size or address above; use another name for this one",
                             gt_name_text(jsonl->workload, buffer->name));
     if (address != GT_ADDRESS_NONE && bytes > UINT64_MAX - address)
         return gt_error_set(error, "buffer %.200s ends beyond the last address",

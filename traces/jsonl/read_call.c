@@ -148,24 +148,24 @@ static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list,
 static int check_op(const struct raw_op *raw, struct gt_error *error)
 {
     if (raw->kind == GT_OP_KERNEL && raw->kernel == NULL)
-        return gt_error_set(error, "which kernel? give \"kernel\"");
+        return gt_error_set(error, "\"kernel\" is missing");
     if (raw->kind == GT_OP_COPY && raw->direction == NO_CHOICE)
         return gt_error_set(error, "a copy needs a \"direction\": h2d, d2h, d2d, p2p or h2h");
     if ((raw->kind == GT_OP_COPY || raw->kind == GT_OP_MEMSET) && raw->bytes == NO_BYTES)
         return gt_error_set(error, "a %s needs \"bytes\", less than 2^63", gt_op_kind_names[raw->kind]);
     if (raw->kind != GT_OP_KERNEL && raw->programmatic)
-        return gt_error_set(error, "\"programmatic\" is of kernels");
+        return gt_error_set(error, "\"programmatic\" is for kernels only");
     if (raw->kind != GT_OP_KERNEL && raw->priority != NO_PRIORITY)
-        return gt_error_set(error, "\"priority\" is of kernels, and of streams");
+        return gt_error_set(error, "\"priority\" is for kernels and streams only");
     if (raw->from_peer && raw->direction != GT_P2P && raw->kind != GT_OP_KERNEL)
-        return gt_error_set(error, "\"from_peer\" is of copies with \"direction\":\"p2p\", and of kernels");
+        return gt_error_set(error, "\"from_peer\" is for kernels and copies with \"direction\":\"p2p\" only");
     if (raw->kind == GT_OP_KERNEL && raw->peer_gpu != NULL && raw->peer_gpu->type != GT_JSON_NULL &&
         (raw->bytes == NO_BYTES || raw->bytes == 0) && raw->duration == GT_TIME_NONE)
-        return gt_error_set(error,
-                            "a kernel with a \"peer_gpu\" needs \"bytes\", what it reads or writes there, or the "
-                            "time that it ran");
+        return gt_error_set(
+            error,
+            "a kernel with a \"peer_gpu\" needs its duration or \"bytes\", the bytes that it reads or writes there");
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
-        return gt_error_set(error, "a host function needs the time that it runs, \"duration_us\"");
+        return gt_error_set(error, "a host function needs its duration, \"duration_us\"");
     return 0;
 }
 
@@ -181,7 +181,7 @@ static int read_list(struct gt_jsonl *jsonl, const struct gt_json_token *list, u
 static int read_accesses(struct gt_jsonl *jsonl, const struct raw_op *raw, uint32_t op, struct gt_error *error)
 {
     if ((raw->source != NULL || raw->destination != NULL) && raw->kind != GT_OP_COPY)
-        return gt_error_set(error, "\"source\" and \"destination\" are of copies; say \"reads\" or \"writes\"");
+        return gt_error_set(error, "\"source\" and \"destination\" are for copies only; use \"reads\" or \"writes\"");
     if (read_list(jsonl, raw->reads, op, false, false, error) != 0 ||
         (raw->source != NULL && gt_jsonl_copy_end(jsonl, raw->source, op, false, error) != 0) ||
         read_list(jsonl, raw->writes, op, true, false, error) != 0 ||
@@ -253,8 +253,8 @@ static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes, cons
     if (raw.kind == NO_CHOICE && raw.direction != NO_CHOICE)
         raw.kind = GT_OP_COPY;
     if (raw.kind == NO_CHOICE)
-        return gt_error_set(error, "what is it? give \"kernel\", \"direction\" (of a copy) or "
-                                   "\"kind\":\"memset\" or \"host_function\"");
+        return gt_error_set(error, "the kind is missing: \"kernel\", \"direction\" (of a copy), \"kind\":\"memset\" "
+                                   "or \"kind\":\"host_function\"");
     if (add_op(jsonl, call, nodes, &raw, jsonl->workload->calls[call].stream, error) != 0)
         return -1;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_OP, jsonl->workload->op_count - 1);
@@ -323,7 +323,7 @@ static int check_buffer_call(const struct raw_call *raw, struct gt_error *error)
     rest.op.bytes = NO_BYTES;
     rest.op.memory = NO_CHOICE;
     if (raw->kind == GT_CALL_ALLOC ? has_flat_op(&rest) : has_flat_op(raw) || raw->address != GT_ADDRESS_NONE)
-        return gt_error_set(error, "a call of %s says \"buffer\"%s and nothing of an operation",
+        return gt_error_set(error, "a call of %s has \"buffer\"%s, and no field of an operation",
                             gt_call_kind_names[raw->kind],
                             raw->kind == GT_CALL_ALLOC ? ", \"bytes\", \"address\", \"memory\"" : "");
     return 0;
@@ -334,12 +334,12 @@ static int check_poll(const struct raw_call *raw, struct gt_error *error)
     bool polls = raw->kind == GT_CALL_POLL;
 
     if (polls && (raw->op.stream == NULL) == (raw->event == NULL))
-        return gt_error_set(error, "a call of poll asks for an \"event\" or for a \"stream\": give one of them");
+        return gt_error_set(error, "a call of poll queries an \"event\" or a \"stream\": give one of them");
     if (polls && raw->piece == GT_TIME_NONE)
         return gt_error_set(error,
-                            "a call of poll needs the time of a piece of its work, \"piece_us\"; 0: it only asks");
+                            "a call of poll needs the time of a piece of its work, \"piece_us\"; 0: it only queries");
     if (!polls && (raw->piece != GT_TIME_NONE || raw->most_pieces != 0))
-        return gt_error_set(error, "\"piece\" and \"most_pieces\" are of calls of poll");
+        return gt_error_set(error, "\"piece\" and \"most_pieces\" are for calls of poll only");
     return 0;
 }
 
@@ -356,24 +356,21 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
     if (raw->kind != GT_CALL_GRAPH_LAUNCH && raw->executable != NULL)
-        return gt_error_set(error, "a call of %s launches no executable graph; \"executable\" is of graph_launch",
-                            kind);
+        return gt_error_set(
+            error, "a call of %s launches no executable graph; \"executable\" is for graph_launch only", kind);
     if (raw->loads && raw->kind != GT_CALL_LAUNCH && raw->kind != GT_CALL_GRAPH_LAUNCH)
-        return gt_error_set(error, "a call of %s loads no kernel's code; \"loads\" is of launch and graph_launch",
-                            kind);
+        return gt_error_set(error, "a call of %s loads no code; \"loads\" is for launch and graph_launch only", kind);
     if (check_poll(raw, error) != 0)
         return -1;
     if (rule->buffer)
         return check_buffer_call(raw, error);
     if (raw->buffer != NULL || raw->address != GT_ADDRESS_NONE)
-        return gt_error_set(error, "a call of %s has no \"buffer\" of its own; say \"reads\" or \"writes\"", kind);
+        return gt_error_set(error, "a call of %s has no \"buffer\" of its own; use \"reads\" or \"writes\"", kind);
     if ((raw->nodes != NULL || !rule->op) && has_flat_op(raw))
         return gt_error_set(
             error,
-            "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
-            "\"memory\", \"grid\", \"block\", \"after\", \"reads\", \"writes\", \"profile\", \"op_start\" or "
-            "\"op_duration\" for "
-            "itself",
+            "a call of %s %s cannot have \"kernel\", \"bytes\", \"direction\", \"memory\", \"grid\", \"block\", "
+            "\"after\", \"reads\", \"writes\", \"profile\", \"op_start\" or \"op_duration\" for itself",
             kind, raw->nodes != NULL ? "with \"nodes\"" : "has no operation and");
     return 0;
 }
@@ -463,7 +460,7 @@ int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, st
     if (check_call(&raw, rule, error) != 0)
         return -1;
     if (raw.thread->type == GT_JSON_NULL)
-        return gt_error_set(error, "a call is made by a thread; \"thread\" cannot be null");
+        return gt_error_set(error, "a call needs a thread; \"thread\" cannot be null");
     call = gt_workload_add_call(jsonl->workload);
     fill_call(jsonl, call, &raw, rule);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_CALL, call);

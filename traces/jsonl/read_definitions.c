@@ -133,8 +133,8 @@ static int read_flags(const struct gt_json_token *list, uint32_t *flags, struct 
         for (i = 0; i < GT_STREAM_FLAG_NAMES && !is(flag, gt_stream_flag_names[i].name); i++)
             ;
         if (i == GT_STREAM_FLAG_NAMES)
-            return gt_error_set(error, "\"flags\" may hold \"legacy_default\", \"per_thread_default\" and "
-                                       "\"non_blocking\", nothing else");
+            return gt_error_set(
+                error, "\"flags\" may contain only \"legacy_default\", \"per_thread_default\" and \"non_blocking\"");
         *flags |= gt_stream_flag_names[i].flag;
     }
     return 0;
@@ -312,7 +312,7 @@ static int read_peers(struct gt_jsonl *jsonl, const struct gt_json_token *list, 
         if (peer->type == GT_JSON_STRING || peer->type == GT_JSON_NUMBER)
             index = gt_refs_find(jsonl->gpus, peer, NULL);
         if (index == GT_NONE || index >= GT_MOST_GPUS)
-            return gt_error_set(error, "\"peers\" lists GPUs that are defined above this one");
+            return gt_error_set(error, "\"peers\" must list GPUs that are defined above this one");
         gpu->peers[index / 64] |= UINT64_C(1) << index % 64;
     }
     return 0;
@@ -344,7 +344,7 @@ int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, ui
     uint64_t id;
 
     if (ref->type == GT_JSON_NULL)
-        return gt_error_set(error, "a gpu is meant here, not null");
+        return gt_error_set(error, "a GPU is required here, not null");
     *gpu = gt_refs_find(jsonl->gpus, ref, NULL);
     if (*gpu != GT_NONE)
         return 0;

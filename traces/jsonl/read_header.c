@@ -51,14 +51,14 @@ static int read_settings(struct gt_workload *workload, const struct gt_json_toke
         if (workload->setting_count == ITEMS_LIMIT)
             return gt_error_set(error, "\"settings\": more than %d of them", ITEMS_LIMIT);
         if (key[1].type != GT_JSON_STRING && key[1].type != GT_JSON_NUMBER)
-            return gt_error_set(error, "\"settings\": the value of \"%.*s\" must be a text or a number",
+            return gt_error_set(error, "\"settings\": the value of \"%.*s\" must be a string or a number",
                                 key->length < SHOWN ? (int)key->length : SHOWN, key->text);
         name = copy_text(key);
         value = copy_text(key + 1);
         for (uint32_t i = 0; i < workload->setting_count; i++) {
             if (strcmp(workload->settings[i].key, name) != 0)
                 continue;
-            gt_error_set(error, "\"settings\": \"%.60s\" is given twice", name);
+            gt_error_set(error, "\"settings\": \"%.60s\" occurs twice", name);
             free(name);
             free(value);
             return -1;
@@ -113,7 +113,7 @@ int gt_jsonl_header(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     if (gt_fields_read(object, &header_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
         return -1;
     if (raw.version != GT_TRACE_VERSION)
-        return gt_error_set(error, "this is version %llu of the trace format; this program reads version %d",
+        return gt_error_set(error, "the trace has format version %llu; this Gridtide reads version %d",
                             (unsigned long long)raw.version, GT_TRACE_VERSION);
     workload->name = copy_text(raw.name);
     workload->source = copy_text(raw.source);

@@ -61,7 +61,8 @@ int gt_jsonl_group(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
     if (gt_fields_read(object, &group_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
         return -1;
     if (raw.key->type != GT_JSON_STRING || raw.gpus == NULL)
-        return gt_error_set(error, "a group has a name, a text, and \"gpus\", a list: rank 0's GPU, rank 1's, ...");
+        return gt_error_set(error,
+                            "a group needs a name, a string, and \"gpus\", a list: the GPUs of rank 0, rank 1, ...");
     if (gt_refs_find(jsonl->groups, raw.key, &line) != GT_NONE)
         return gt_error_set(error, "group %.*s is defined already, on line %u",
                             raw.key->length < SHOWN ? (int)raw.key->length : SHOWN, raw.key->text, line);
@@ -105,14 +106,14 @@ static int check_fields(const struct gt_raw_collective *raw, struct gt_error *er
     if (none && (raw->group != NULL || raw->bytes != UINT64_MAX || raw->datatype != NULL || raw->reduction != NULL ||
                  raw->algorithm != 0 || raw->protocol != 0))
         return gt_error_set(error,
-                            "\"group\", \"bytes\", \"datatype\", \"reduction\", \"algorithm\" and \"protocol\" "
-                            "are of collectives; say which, \"collective\":\"all_reduce\"");
+                            "\"group\", \"bytes\", \"datatype\", \"reduction\", \"algorithm\" and \"protocol\" are "
+                            "for collectives only; add the collective, such as \"collective\":\"all_reduce\"");
     if (!none && raw->bytes == UINT64_MAX)
         return gt_error_set(error, "a collective needs \"bytes\", less than 2^63");
     if (!message && (raw->to != GT_NONE || raw->from != GT_NONE))
-        return gt_error_set(error, "\"to\" and \"from\" are ranks of \"collective\":\"send_recv\"");
+        return gt_error_set(error, "\"to\" and \"from\" are for \"collective\":\"send_recv\" only");
     if (!rooted && raw->root != 0)
-        return gt_error_set(error, "\"root\" is a rank of a broadcast or a reduce");
+        return gt_error_set(error, "\"root\" is for a broadcast or a reduce only");
     return 0;
 }
 
@@ -187,8 +188,8 @@ static int read_block_cost(const struct gt_field_times *times, struct gt_kernel 
     kernel->cost = GT_COST_FIXED;
     if (times->value->type == GT_JSON_ARRAY) {
         if (times->value->span != 3)
-            return gt_error_set(error, "\"block\" time: a range is [least, most]; for a time a block use "
-                                       "\"block_list_us\"");
+            return gt_error_set(
+                error, "\"block\" time: a range is [least, most]; for one time per block use \"block_list_us\"");
         kernel->cost = GT_COST_RANGE;
         low = times->value + 1;
         high = times->value + 2;
@@ -197,7 +198,7 @@ static int read_block_cost(const struct gt_field_times *times, struct gt_kernel 
         gt_field_time(high, times->exponent, "block", &kernel->block_max_ps, error) != 0)
         return -1;
     if (kernel->block_min_ps > kernel->block_max_ps)
-        return gt_error_set(error, "\"block\" time: the range starts above its end");
+        return gt_error_set(error, "\"block\" time: the minimum exceeds the maximum");
     return 0;
 }
 
@@ -206,7 +207,7 @@ static int read_block_list(const struct gt_field_times *times, struct gt_kernel 
     const struct gt_json_token *list = times->value;
 
     if (list->type != GT_JSON_ARRAY || list->span == 1)
-        return gt_error_set(error, "\"block_list\" must be a list of times, one a block");
+        return gt_error_set(error, "\"block_list\" must be a list of times, one per block");
     kernel->cost = GT_COST_LIST;
     kernel->block_list_length = 0;
     kernel->block_list_ps = gt_realloc(NULL, list->span - 1, sizeof *kernel->block_list_ps);
@@ -225,7 +226,7 @@ static int read_phases(const struct raw_kernel *raw, struct gt_kernel *kernel, s
     uint32_t count = 0;
 
     if (list->type != GT_JSON_ARRAY || list->span == 1 || list->span - 2 > GT_MOST_GRID_BARRIERS)
-        return gt_error_set(error, "\"phase\" must be a list of times, one more than there are barriers");
+        return gt_error_set(error, "\"phase\" must be a list of times, one more than the number of grid barriers");
     kernel->phase_end_ps = gt_realloc(NULL, list->span - 1, sizeof *kernel->phase_end_ps);
     for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span) {
         gt_time_ps phase_ps;
@@ -238,10 +239,10 @@ static int read_phases(const struct raw_kernel *raw, struct gt_kernel *kernel, s
         kernel->phase_end_ps[count++] = end_ps;
     }
     if (end_ps == 0 || (raw->grid_barriers > 0 && raw->grid_barriers != count - 1))
-        return gt_error_set(error,
-                            "\"phase\" has %u times, of which one is above 0, for %u barriers between them; "
-                            "\"grid_barriers\" may be left out",
-                            count, count - 1);
+        return gt_error_set(
+            error,
+            "\"phase\" with %u times needs a time above 0 and %u grid barriers; \"grid_barriers\" may be omitted",
+            count, count - 1);
     kernel->grid_barriers = count - 1;
     if (kernel->cost != GT_COST_NONE || kernel->duration_ps != GT_TIME_NONE)
         return 0;
@@ -253,7 +254,7 @@ static int read_phases(const struct raw_kernel *raw, struct gt_kernel *kernel, s
 static int read_cost(const struct raw_kernel *raw, struct gt_kernel *kernel, struct gt_error *error)
 {
     if (raw->block_cost.value != NULL && raw->block_list.value != NULL)
-        return gt_error_set(error, "both a block time and a list of them; give one");
+        return gt_error_set(error, "a block time and a list of block times exclude each other");
     if (raw->block_cost.value != NULL)
         return read_block_cost(&raw->block_cost, kernel, error);
     return raw->block_list.value != NULL ? read_block_list(&raw->block_list, kernel, error) : 0;
@@ -264,12 +265,12 @@ static int read_tasks(struct gt_jsonl *jsonl, const struct raw_kernel *raw, stru
                       struct gt_error *error)
 {
     if (raw->tasks == NULL && raw->policy != NULL)
-        return gt_error_set(error, "\"policy\" says how workers get tasks; give \"tasks\", a task graph");
+        return gt_error_set(error, "\"policy\" selects how workers get tasks; it needs \"tasks\", a task graph");
     if (raw->tasks == NULL)
         return 0;
     if (raw->block_cost.value != NULL || raw->block_list.value != NULL)
-        return gt_error_set(error, "the blocks of a kernel with \"tasks\" take as long as their tasks do; leave out "
-                                   "the block time");
+        return gt_error_set(error,
+                            "the blocks of a kernel with \"tasks\" take as long as their tasks; omit the block time");
     return gt_jsonl_use_task_graph(jsonl, raw->tasks, raw->policy, kernel, error);
 }
 
@@ -284,8 +285,8 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
     if (key->type == GT_JSON_NULL)
         return gt_error_set(error, "a kernel's \"id\" is a name or a number, not null");
     if (raw->trigger_pct > 100)
-        return gt_error_set(error, "\"trigger_pct\" is the part of a block's time, 0 to 100, after which it lets the "
-                                   "next kernel's blocks come");
+        return gt_error_set(error, "\"trigger_pct\" is the percentage of a block's time, 0 to 100, after which the "
+                                   "next kernel may start (programmatic launch)");
     if (gt_refs_find(jsonl->kernels, key, &line) != GT_NONE)
         return gt_error_set(error,
                             "kernel %.*s is defined already, on line %u; give kernels of the same "

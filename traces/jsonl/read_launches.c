@@ -49,7 +49,7 @@ static int read_number(const struct gt_json_token *value, struct gt_launch_rule 
             return 0;
         }
     }
-    return gt_error_set(error, "\"block_numbers\" must list rising numbers of blocks: 0 is the first one");
+    return gt_error_set(error, "\"block_numbers\" must list block numbers in ascending order, from 0");
 }
 
 static int read_numbers(const struct gt_json_token *list, struct gt_launch_rule *rule, struct gt_error *error)
@@ -67,13 +67,14 @@ static int read_numbers(const struct gt_json_token *list, struct gt_launch_rule 
 static int read_blocks(const struct raw_launch *raw, struct gt_launch_rule *rule, struct gt_error *error)
 {
     if ((raw->blocks != NO_CHOICE) + (raw->every != NO_U32) + (raw->block_numbers != NULL) > 1)
-        return gt_error_set(error, "which blocks? give one of \"blocks\", \"every\" and \"block_numbers\"");
+        return gt_error_set(
+            error, "the launching blocks are missing: give one of \"blocks\", \"every\" and \"block_numbers\"");
     rule->blocks = raw->blocks != NO_CHOICE ? raw->blocks : GT_BLOCKS_ALL;
     if (raw->every != NO_U32) {
         rule->blocks = GT_BLOCKS_EVERY;
         rule->every = raw->every;
         if (raw->every == 0)
-            return gt_error_set(error, "\"every\" is 1 at least: each block");
+            return gt_error_set(error, "\"every\" must be at least 1 (every block)");
     }
     return raw->block_numbers != NULL ? read_numbers(raw->block_numbers, rule, error) : 0;
 }
@@ -83,9 +84,9 @@ static int read_into(const struct raw_launch *raw, struct gt_launch_rule *rule, 
     rule->into = raw->into != NO_CHOICE ? raw->into : raw->stream != NO_U32 ? GT_INTO_STREAM : GT_INTO_NULL;
     rule->stream = raw->stream != NO_U32 ? raw->stream : 0;
     if ((rule->into == GT_INTO_STREAM) != (raw->stream != NO_U32))
-        return gt_error_set(error,
-                            "\"stream\" is the number of one of the grid's own streams: give it with \"into\": "
-                            "\"stream\", and with no other");
+        return gt_error_set(
+            error,
+            "\"stream\" is the number of a device-side stream of the grid: use it with \"into\": \"stream\" only");
     return 0;
 }
 
@@ -94,13 +95,13 @@ static int read_kernel(struct gt_jsonl *jsonl, const struct raw_launch *raw, con
                        struct gt_launch_rule *rule, struct gt_error *error)
 {
     if (raw->kernel == NULL)
-        return gt_error_set(error, "which kernel? give \"kernel\"");
+        return gt_error_set(error, "\"kernel\" is missing");
     rule->kernel = GT_NONE;
     if (raw->kernel->type == own->type && raw->kernel->length == own->length &&
         memcmp(raw->kernel->text, own->text, own->length) == 0)
         return raw->depth != NO_U32 ? 0
-                                    : gt_error_set(error, "it launches itself: \"depth\" must say down to where (1: "
-                                                          "only what the host launches does)");
+                                    : gt_error_set(error, "it launches itself: \"depth\" must limit the nesting (1: "
+                                                          "only grids launched by the host launch)");
     return gt_jsonl_use_kernel(jsonl, raw->kernel, &rule->kernel, error);
 }
 
@@ -118,12 +119,12 @@ static int read_launch(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         return gt_error_set(error, "\"launches\" must be a list of objects");
     result = gt_fields_read(object, &launch_table, jsonl->line, &raw, &given, &unknown, error);
     if (result == 0 && unknown.length > 0)
-        result = gt_error_set(error, "a launch has no such field: %.100s", unknown.text);
+        result = gt_error_set(error, "unknown field of a launch: %.100s", unknown.text);
     free(unknown.text);
     if (result != 0)
         return -1;
     if (raw.count == 0 || !(raw.at >= 0 && raw.at <= 1))
-        return gt_error_set(error, "\"count\" is 1 at least, \"at\" a share of the block's time, 0 to 1");
+        return gt_error_set(error, "\"count\" must be at least 1, \"at\" a fraction of the block's time, 0 to 1");
     rule->count = raw.count;
     rule->at = raw.at;
     rule->depth = raw.depth; /* not given: GT_ANY_DEPTH */

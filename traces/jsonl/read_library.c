@@ -50,8 +50,8 @@ int gt_jsonl_library(struct gt_jsonl *jsonl, const struct gt_json_token *runs, c
     if (arguments == NULL)
         return 0;
     if (*runs_name == GT_NONE)
-        return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes "
-                                   "them");
+        return gt_error_set(error,
+                            "\"arguments\" without \"runs\", which names the kernel of the library that takes them");
     return read_arguments(jsonl->workload, arguments, arguments_name, error);
 }
 

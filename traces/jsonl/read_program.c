@@ -89,7 +89,7 @@ static int check_use(const struct gt_memory_use *use, struct gt_error *error)
         double rate = *(const double *)((const char *)use + gt_use_rates[i].offset);
 
         if (rate != -1 && (rate < 0 || rate > 1))
-            return gt_error_set(error, "\"%s\" is %g; a share of hits is from 0 to 1", gt_use_rates[i].name, rate);
+            return gt_error_set(error, "\"%s\" is %g; a hit rate is from 0 to 1", gt_use_rates[i].name, rate);
     }
     return 0;
 }
@@ -102,7 +102,7 @@ static int read_count(const struct gt_json_token *value, const char *name, uint6
     if (gt_field_double(value, name, &number, error) != 0)
         return -1;
     if (number < 0 || number > (double)limit || number != floor(number))
-        return gt_error_set(error, "\"%s\" has %.*s; whole numbers from 0 to %llu are good", name,
+        return gt_error_set(error, "\"%s\" has %.*s; it must contain whole numbers from 0 to %llu", name,
                             value->length < SHOWN ? (int)value->length : SHOWN, value->text,
                             (unsigned long long)limit);
     *count = (uint64_t)number;
@@ -140,7 +140,7 @@ static char *read_sass(const struct gt_json_token *list, struct gt_program_row *
     at = texts = gt_realloc(NULL, bytes, 1);
     for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span, i++) {
         if (value->type != GT_JSON_STRING) {
-            gt_error_set(error, "\"sass\" must be a list of texts, one an instruction");
+            gt_error_set(error, "\"sass\" must be a list of strings, one per instruction");
             free(texts);
             return NULL;
         }
@@ -221,7 +221,7 @@ static int find_word(const struct gt_json_token *value, const char *const *words
     for (int i = 0; i < count && value->type == GT_JSON_STRING; i++)
         if (strlen(words[i]) == value->length && memcmp(words[i], value->text, value->length) == 0)
             return i;
-    return gt_error_set(error, "\"%s\" has an entry with %.*s, which is no word for it", name,
+    return gt_error_set(error, "\"%s\" has an entry with %.*s, which is unknown", name,
                         value->length < SHOWN ? (int)value->length : SHOWN, value->text);
 }
 
@@ -272,7 +272,7 @@ static int check_program(struct gt_jsonl *jsonl, const struct raw_program *raw, 
     uint32_t line, count = raw->sass != NULL ? length_of(raw->sass) : 0;
 
     if (raw->key->type != GT_JSON_STRING)
-        return gt_error_set(error, "a program's key is a text");
+        return gt_error_set(error, "the key of a program must be a string");
     if (gt_refs_find(jsonl->programs, raw->key, &line) != GT_NONE)
         return gt_error_set(error, "program %.*s is defined already, on line %u",
                             raw->key->length < SHOWN ? (int)raw->key->length : SHOWN, raw->key->text, line);
@@ -281,10 +281,10 @@ static int check_program(struct gt_jsonl *jsonl, const struct raw_program *raw, 
                             GT_PROGRAM_MOST_INSTRUCTIONS);
     if (raw->warps == 0 || raw->warps > GT_PROGRAM_MOST_EXECUTIONS || raw->warps_per_block == 0 ||
         raw->warps_per_block > MOST_WARPS_PER_BLOCK)
-        return gt_error_set(error,
-                            "a program needs \"warps\", of the launch it was counted in, and "
-                            "\"warps_per_block\", 1 to %d",
-                            MOST_WARPS_PER_BLOCK);
+        return gt_error_set(
+            error,
+            "a program needs \"warps\", the number of warps of the profiled launch, and \"warps_per_block\", 1 to %d",
+            MOST_WARPS_PER_BLOCK);
     if (check_length(raw->control, "control", count, error) != 0 ||
         check_length(raw->executions, "executions", count, error) != 0)
         return -1;
@@ -354,12 +354,12 @@ int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object,
     uint64_t given;
 
     if (jsonl->workload->ops[op].kind != GT_OP_KERNEL)
-        return gt_error_set(error, "\"profile\" is for kernels");
+        return gt_error_set(error, "\"profile\" is for kernels only");
     if (gt_fields_read(object, &profile_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0 ||
         check_use(&raw.use, error) != 0)
         return gt_error_prefix(error, "\"profile\": ");
     if (raw.sm_hz < 0 || raw.sm_hz > 1e12)
-        return gt_error_set(error, "\"profile\": \"sm_hz\" is %g; clocks are from 0 to 1e12 Hz", raw.sm_hz);
+        return gt_error_set(error, "\"profile\": \"sm_hz\" is %g; a clock is from 0 to 1e12 Hz", raw.sm_hz);
     profile.cycles = raw.cycles;
     profile.warp_instructions = raw.warp_instructions;
     profile.busiest_warp_instructions = raw.busiest_warp_instructions;

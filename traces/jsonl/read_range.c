@@ -29,15 +29,14 @@ static const struct gt_json_token default_thread = { .type = GT_JSON_STRING, .te
 static int check_range(const struct raw_range *raw, struct gt_error *error)
 {
     if (raw->name->type != GT_JSON_STRING)
-        return gt_error_set(error, "a range has a name; \"range\" cannot be null");
+        return gt_error_set(error, "a range needs a name; \"range\" cannot be null");
     if (raw->thread->type == GT_JSON_NULL)
-        return gt_error_set(error, "a range is of a thread's time; \"thread\" cannot be null");
+        return gt_error_set(error, "a range needs a thread; \"thread\" cannot be null");
     if ((raw->start == GT_TIME_NONE) != (raw->duration == GT_TIME_NONE))
-        return gt_error_set(error, "a range that was measured has both a start and a duration, \"start_us\" and "
-                                   "\"duration_us\"");
+        return gt_error_set(error, "a measured range needs both \"start_us\" and \"duration_us\"");
     if (raw->start == GT_TIME_NONE && raw->calls == GT_NONE)
-        return gt_error_set(error, "which calls does it hold? give \"calls\", how many of the next ones, or "
-                                   "\"start_us\" and \"duration_us\"");
+        return gt_error_set(error, "the calls of the range are missing: give \"calls\", the number of following "
+                                   "calls, or \"start_us\" and \"duration_us\"");
     return 0;
 }
 

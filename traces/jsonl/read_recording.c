@@ -25,7 +25,7 @@ static int read_pair(const struct gt_json_token *list, uint64_t *plain_ns, uint6
     gt_time_ps time_ps[2];
 
     if (list->type != GT_JSON_ARRAY || list->span != 3)
-        return gt_error_set(error, "\"measured_ns\" has two times for each sort: without and with recording");
+        return gt_error_set(error, "\"measured_ns\" needs two times per kind: without and with recording");
     for (int i = 0; i < 2; i++)
         if (gt_field_time(&list[1 + i], 3, "measured_ns", &time_ps[i], error) != 0)
             return -1;

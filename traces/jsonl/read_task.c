@@ -64,7 +64,7 @@ static int read_range(const struct gt_field_times *times, const char *name, stru
         gt_field_time(times->value + 2, times->exponent, name, &kind->max_ps, error) != 0)
         return -1;
     if (kind->min_ps > kind->max_ps)
-        return gt_error_set(error, "\"%s\" time: the range starts above its end", name);
+        return gt_error_set(error, "\"%s\" time: the minimum exceeds the maximum", name);
     return 0;
 }
 
@@ -84,9 +84,8 @@ static int read_heavy(const struct raw_kind *raw, struct gt_task_kind *kind, str
     if (read_range(&raw->task_heavy, "task_heavy", kind, error) != 0)
         return -1;
     if (!(kind->tail > 0) || kind->min_ps == 0)
-        return gt_error_set(error,
-                            "\"task_heavy\" needs a least time above 0 and \"tail\", the exponent of the Pareto "
-                            "distribution, above 0: the smaller, the heavier");
+        return gt_error_set(error, "\"task_heavy\" needs a minimum time above 0 and \"tail\", the exponent of the "
+                                   "Pareto distribution, above 0 (smaller values give heavier tails)");
     return 0;
 }
 
@@ -107,7 +106,7 @@ static int read_list(const struct gt_field_times *times, struct gt_task_kind *ki
 static int read_cost(const struct raw_kind *raw, struct gt_task_kind *kind, struct gt_error *error)
 {
     if ((raw->task.value != NULL) + (raw->task_list.value != NULL) + (raw->task_heavy.value != NULL) > 1)
-        return gt_error_set(error, "a kind has one of \"task_us\", \"task_list_us\" and \"task_heavy_us\"");
+        return gt_error_set(error, "a kind needs one of \"task_us\", \"task_list_us\" and \"task_heavy_us\"");
     if (raw->task_list.value != NULL)
         return read_list(&raw->task_list, kind, error);
     if (raw->task_heavy.value != NULL)
@@ -181,7 +180,7 @@ int gt_jsonl_count_parts(struct gt_jsonl *jsonl, uint64_t parts, struct gt_error
         return 0;
     }
     return gt_error_set(error,
-                        "counts stand for more than %llu tasks, counters, waits, signals, reads and writes in all; "
+                        "counts stand for more than %llu tasks, counters, waits, signals, reads and writes in total; "
                         "use smaller counts, or write the tasks one by one",
                         (unsigned long long)most);
 }
@@ -195,7 +194,7 @@ static int check_lengths(struct gt_jsonl *jsonl, const struct raw_task *raw, str
         return -1;
     if (length_of(raw->waits) > MOST_OF_A_TASK || length_of(raw->signals) > MOST_OF_A_TASK ||
         length_of(raw->reads) + length_of(raw->writes) > MOST_OF_A_TASK)
-        return gt_error_set(error, "it waits for, signals, or reads and writes, more than %d", MOST_OF_A_TASK);
+        return gt_error_set(error, "it has more than %d waits, signals, or reads and writes", MOST_OF_A_TASK);
     return 0;
 }
 
@@ -209,7 +208,7 @@ static int read_waits(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, cons
         const struct gt_json_token *ref = item->type == GT_JSON_ARRAY ? item + 1 : item;
 
         if (item->type == GT_JSON_ARRAY && item->span != 3)
-            return gt_error_set(error, "a wait is a counter, or [counter, threshold]");
+            return gt_error_set(error, "a wait must be a counter, or [counter, threshold]");
         if (gt_jsonl_use_counter(jsonl, graph, ref, &counter, error) != 0 ||
             (ref != item && gt_jsonl_task_number(item + 2, "waits", UINT32_MAX - 1, &threshold, error) != 0))
             return -1;
@@ -243,7 +242,7 @@ static int read_links(struct gt_jsonl *jsonl, const struct gt_json_token *list, 
         if (link.by_name)
             link.target = gt_name(jsonl->workload, item->text, item->length);
         else if (gt_jsonl_task_number(item, name, GT_MOST_TASKS - 1, &number, error) != 0)
-            return gt_error_prefix(error, "tasks go by their names or their numbers: ");
+            return gt_error_prefix(error, "a task must be a name or a number: ");
         else
             link.target = (uint32_t)number;
         gt_array_grow(links->links, links->count, links->room);
@@ -278,7 +277,7 @@ static int find_kind(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, const
     if (ref != NULL)
         return gt_jsonl_use_kind(graph, ref, kind, error);
     if (graph->graph->kind_count > 1)
-        return gt_error_set(error, "which kind? the graph has %u; give \"kind\"", graph->graph->kind_count);
+        return gt_error_set(error, "\"kind\" is missing, and the graph has %u kinds", graph->graph->kind_count);
     if (graph->graph->kind_count == 0) {
         gt_task_graph_add_kind(graph->graph, gt_name(jsonl->workload, usual.text, usual.length));
         gt_refs_add(graph->kinds, &usual, 0, jsonl->line_number);
@@ -331,7 +330,7 @@ static int read_task(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, const
     if (gt_fields_read(object, &task_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
         return -1;
     if (raw.count == 0 || raw.count > GT_MOST_TASKS - first)
-        return gt_error_set(error, "\"count\" must be from 1 on, and a graph has %d tasks at most", GT_MOST_TASKS);
+        return gt_error_set(error, "\"count\" must be at least 1, and a graph has at most %d tasks", GT_MOST_TASKS);
     if (check_lengths(jsonl, &raw, error) != 0 || find_kind(jsonl, graph, raw.kind, &kind, error) != 0)
         return -1;
     gt_jsonl_keep_task_unknown(jsonl, graph, GT_EXTRA_TASK, first);

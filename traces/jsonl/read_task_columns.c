@@ -72,7 +72,7 @@ static int read_operations(const struct place *place, const struct gt_json_token
 static int read_name(const struct place *place, const struct gt_json_token *value, struct gt_error *error)
 {
     if (value->type != GT_JSON_STRING)
-        return gt_error_set(error, "\"task\" must be a text, or null");
+        return gt_error_set(error, "\"task\" must be a string or null");
     place->task->name = gt_name(place->jsonl->workload, value->text, value->length);
     return 0;
 }
@@ -84,11 +84,11 @@ static int read_waits(const struct place *place, const struct gt_json_token *ent
     uint64_t threshold;
 
     if (entry->type != GT_JSON_ARRAY || entry->span % 2 == 0 || entry->span / 2 > MOST_OF_A_TASK)
-        return gt_error_set(error, "an entry of \"waits\" is [counter, threshold, counter, threshold ...]");
+        return gt_error_set(error, "an entry of \"waits\" must be [counter, threshold, counter, threshold ...]");
     for (const struct gt_json_token *item = entry + 1; item < entry + entry->span; item += 2) {
         if (item->span != 1 || gt_jsonl_use_counter(place->jsonl, place->graph, item, &counter, error) != 0 ||
             gt_jsonl_task_number(item + 1, place->name, UINT32_MAX - 1, &threshold, error) != 0)
-            return item->span != 1 ? gt_error_set(error, "\"waits\" has a list where a counter was meant") : -1;
+            return item->span != 1 ? gt_error_set(error, "\"waits\" has a list in place of a counter") : -1;
         gt_task_graph_add_wait(place->graph->graph, counter, (uint32_t)threshold);
     }
     return 0;
@@ -145,7 +145,7 @@ static int read_each(const struct place *place, const struct gt_json_token *entr
     if (entry->type != GT_JSON_ARRAY)
         return add(place, entry, error);
     if (entry->span > MOST_OF_A_TASK)
-        return gt_error_set(error, "\"%s\": a task has %d at most", place->name, MOST_OF_A_TASK);
+        return gt_error_set(error, "\"%s\": a task has at most %d", place->name, MOST_OF_A_TASK);
     for (const struct gt_json_token *item = entry + 1; item < entry + entry->span; item += item->span)
         if (add(place, item, error) != 0)
             return -1;
@@ -254,7 +254,7 @@ int gt_jsonl_task_columns(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, 
     if (gt_fields_read(object, &column_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
         return gt_error_prefix(error, "columns: ");
     if (raw.count == 0 || raw.count > GT_MOST_TASKS - graph->graph->task_count)
-        return gt_error_set(error, "columns: \"count\" must be from 1 on, and a graph has %d tasks at most",
+        return gt_error_set(error, "columns: \"count\" must be at least 1, and a graph has at most %d tasks",
                             GT_MOST_TASKS);
     if (gt_jsonl_count_parts(jsonl, raw.count, error) != 0)
         return gt_error_prefix(error, "columns: ");

@@ -114,12 +114,12 @@ static int find(const struct gt_refs *refs, const struct gt_json_token *ref, con
         return 0;
     }
     if (ref->type != GT_JSON_NUMBER)
-        return gt_error_set(error, "a %s goes by its name or its number", what);
+        return gt_error_set(error, "a %s must be a name or a number", what);
     if (gt_jsonl_task_number(ref, what, UINT32_MAX - 1, &number, error) != 0)
         return -1;
     if (number >= count)
-        return gt_error_set(error, "there is no %s %u: %u are defined so far, from 0 on", what, (unsigned)number,
-                            count);
+        return gt_error_set(error, "there is no %s %u: %u are defined so far, numbered from 0", what,
+                            (unsigned)number, count);
     *found = (uint32_t)number;
     return 0;
 }
@@ -215,13 +215,13 @@ static int read_counters(struct gt_jsonl *jsonl, struct gt_jsonl_graph *graph, c
     if (list->type == GT_JSON_NUMBER)
         return add_counters(jsonl, graph, list, error);
     if (list->type != GT_JSON_ARRAY)
-        return gt_error_set(error, "\"counters\" must be a list of objects in { }, or how many there are");
+        return gt_error_set(error, "\"counters\" must be a list of objects in { }, or their number");
     for (const struct gt_json_token *item = list + 1; item < list + list->span; item += item->span) {
         struct raw_counter raw = { .name = NULL };
         gt_task_counter_index index;
 
         if (item->type != GT_JSON_OBJECT)
-            return gt_error_set(error, "\"counters\" must be a list of objects in { }, or how many there are");
+            return gt_error_set(error, "\"counters\" must be a list of objects in { }, or their number");
         if (gt_fields_read(item, &counter_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0 ||
             check_new(graph->counters, raw.name, "counter", error) != 0)
             return -1;
@@ -252,7 +252,7 @@ int gt_jsonl_task_graph(struct gt_jsonl *jsonl, const struct gt_json_token *obje
     if (gt_fields_read(object, &graph_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
         return -1;
     if (raw.key->type != GT_JSON_STRING)
-        return gt_error_set(error, "a task graph goes by a name, a text");
+        return gt_error_set(error, "the name of a task graph must be a string");
     if (check_new(jsonl->task_graphs, raw.key, "task graph", error) != 0)
         return -1;
     gt_array_grow(jsonl->graphs, jsonl->graph_count, jsonl->graph_room);
@@ -296,7 +296,7 @@ int gt_jsonl_tasks_of(struct gt_jsonl *jsonl, const struct gt_json_token *object
     if (graph == NULL)
         return -1;
     if (graph->complete)
-        return gt_error_set(error, "a kernel above this line has task graph %.200s, which is complete since",
+        return gt_error_set(error, "task graph %.200s is complete, because a kernel above this line uses it",
                             gt_name_text(jsonl->workload, graph->graph->name));
     return read_parts(jsonl, graph, &raw, error);
 }

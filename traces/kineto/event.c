@@ -28,7 +28,7 @@ int kineto_span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
     int64_t duration = number_or(event, KINETO_DUR, -1);
 
     if (!kineto_has(event, KINETO_TS))
-        return gt_error_set(error, "'%.*s' has no start time (ts) that is a number", (int)event->name.length,
+        return gt_error_set(error, "'%.*s' has no numeric start time (ts)", (int)event->name.length,
                             event->name.length > 0 ? event->name.bytes : "");
     if (duration < 0) {
         gt_import_warn(kineto->import.workload, "durations-unreadable", 1);
@@ -36,7 +36,7 @@ int kineto_span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
     }
     *start_ns = event->number[KINETO_TS];
     if (__builtin_add_overflow(*start_ns, duration, end_ns))
-        return gt_error_set(error, "'%.*s' ends beyond the times that can be told", (int)event->name.length,
+        return gt_error_set(error, "'%.*s' ends after the largest possible time", (int)event->name.length,
                             event->name.length > 0 ? event->name.bytes : "");
     return 0;
 }

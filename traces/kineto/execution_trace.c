@@ -304,10 +304,9 @@ static int take_document(struct et *et, const struct gt_json_token *document, co
     const struct gt_json_token *nodes = member(document, "nodes"), *at;
 
     if (!is_array(nodes) || member(document, "schema") == NULL)
-        return gt_error_set(error,
-                            "%s: no \"schema\" and list of \"nodes\"; is it what PyTorch's ExecutionTraceObserver "
-                            "wrote?",
-                            path);
+        return gt_error_set(
+            error, "%s: \"schema\" or list \"nodes\" is missing; was it written by PyTorch's ExecutionTraceObserver?",
+            path);
     if (!number(member(document, "pid"), &et->process))
         et->process = 0;
     at = nodes + 1;

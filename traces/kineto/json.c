@@ -159,7 +159,7 @@ static void begin_device(struct kineto *kineto)
 static int open_container(struct kineto_json *json, bool object)
 {
     if (json->depth == KINETO_DEPTH_MAX)
-        return gt_error_set(json->error, "containers nested deeper than %d; no Kineto trace has that",
+        return gt_error_set(json->error, "containers are nested deeper than %d, so this is no Kineto trace",
                             KINETO_DEPTH_MAX);
     json->containers = json->containers << 1 | object;
     json->depth++;

@@ -169,9 +169,7 @@ static int check_token(struct reader *reader)
         reader->values_offset = reader->offset;
     }
     if (reader->offset - reader->values_offset > TOKEN_MAX_BYTES)
-        return gt_error_set(reader->error,
-                            "%s: byte %llu: no value ends within %d MiB; no Kineto trace has "
-                            "that",
+        return gt_error_set(reader->error, "%s: byte %llu: a value is longer than %d MiB, so this is no Kineto trace",
                             reader->path, (unsigned long long)reader->values_offset, TOKEN_MAX_BYTES >> 20);
     return 0;
 }
@@ -209,8 +207,7 @@ static int end_text(struct reader *reader)
                             reader->path, (unsigned long long)reader->offset);
     if (!reader->kineto.has_events)
         return gt_error_set(reader->error,
-                            "%s: byte %llu: holds no list of events (traceEvents); "
-                            "not a Kineto trace",
+                            "%s: byte %llu: contains no list of events (traceEvents); not a Kineto trace",
                             reader->path, (unsigned long long)reader->offset);
     return 0;
 }

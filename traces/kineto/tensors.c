@@ -145,16 +145,15 @@ static int check_same_run(const struct kineto_tensors *tensors, const char *path
     if (et->process != 0 && of_process == 0)
         return gt_error_set(
             error,
-            "%s: is of another run than the profile: process %llu wrote it, which has no operator there; give the "
-            "execution trace that was recorded together with the profile",
+            "%s: belongs to another run than the profile: it is from process %llu, which has no operator in the "
+            "profile; use the execution trace that was recorded together with the profile",
             path, (unsigned long long)et->process);
     if (found == 0 || same < found - found / 8)
-        return gt_error_set(
-            error,
-            "%s: is of another run than the profile, or of another part of it: of %u operators there %u have a "
-            "record here by their number, %u of them with the same name; give the execution trace that was "
-            "recorded together with the profile",
-            path, tensors->function_count, found, same);
+        return gt_error_set(error,
+                            "%s: belongs to another run than the profile, or to another part of it: of %u operators "
+                            "in the profile, %u have a record with the same number, %u of them with the same name; "
+                            "use the execution trace that was recorded together with the profile",
+                            path, tensors->function_count, found, same);
     return 0;
 }
 

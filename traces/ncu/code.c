@@ -203,10 +203,10 @@ static const struct kernel_code *find_by_name(const struct kernel_code *named, u
             return found;
     }
     if (other != NULL)
-        gt_error_set(error, "the code for %.200s is for sm_%u, the launch was on sm_%u", named->name,
+        gt_error_set(error, "the machine code of %.200s is for sm_%u, but the launch ran on sm_%u", named->name,
                      other->code.architecture, architecture);
     else
-        gt_error_set(error, "the code for %.200s in the cubins is not what its source page shows", named->name);
+        gt_error_set(error, "the machine code of %.200s in the cubins differs from its source page", named->name);
     return NULL;
 }
 
@@ -237,12 +237,11 @@ static const struct kernel_code *find_by_code(const struct gt_ncu_code *code, co
     for (int agrees = 1; agrees >= 0; agrees--)
         if (found[agrees] != NULL && !several[agrees])
             return found[agrees];
-    gt_error_set(
-        error,
-        several[0] || several[1]
-            ? "several kernels of the cubins may be %.200s; export the pages with --print-kernel-base mangled"
-            : "no cubin holds code for %.200s",
-        name);
+    gt_error_set(error,
+                 several[0] || several[1] ? "the name %.200s matches several kernels of the cubins; export the pages "
+                                            "with --print-kernel-base mangled"
+                                          : "no cubin contains the machine code of %.200s",
+                 name);
     return NULL;
 }
 

@@ -116,24 +116,22 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program, c
 
     if (unknown > 0)
         warn(ncu, "opcodes-unknown",
-             "%" PRIu32 " instructions that are not known, the first at 0x%x: %s; taken as "
-             "simple ones",
-             unknown, first_unknown * GT_SASS_BYTES, program->text + program->instructions[first_unknown].text);
+             "%" PRIu32 " unknown instructions, the first at 0x%x: %s; they are treated as simple ones", unknown,
+             first_unknown * GT_SASS_BYTES, program->text + program->instructions[first_unknown].text);
     if (all > 0 && fabs(counted - all) * 1000 > all * COUNTS_PERMILLE)
-        warn(
-            ncu, "counts-differ",
-            "the source page counts %.0f warp instructions, the whole launch %.0f (%+.1f%%): "
-            "the profiler's passes did not run alike, as where warps wait for time or for others; of loops that look "
-            "past L1 no more trips are simulated than the whole launch's count leaves",
-            counted, all, (counted - all) / all * 100);
+        warn(ncu, "counts-differ",
+             "the source page has %.0f warp instructions, the whole launch %.0f (%+.1f%%): the profiler's passes "
+             "differ, for example because warps poll or wait for others; iterations of polling loops (loads that "
+             "bypass L1) are limited to the count of the whole launch",
+             counted, all, (counted - all) / all * 100);
     if (program->block_count == 0)
         warn(ncu, "flow-too-large",
              "kernels with too much control flow to reconstruct: the limits are %d basic blocks and %d nested loops",
              GT_FLOW_MOST_BLOCKS, GT_FLOW_MOST_DEPTH);
     else if (program->flow_broken)
         warn(ncu, "flow-broken",
-             "instruction counts contradict the control flow for %.1f%% of the warp instructions; most at "
-             "0x%x: %" PRIu64 " executions, %" PRIu64 " arrive",
+             "instruction counts contradict the control flow for %.1f%% of the warp instructions; most at 0x%x: "
+             "%" PRIu64 " executions, but control flow reaches it %" PRIu64 " times",
              report->imbalance * 100, report->worst * GT_SASS_BYTES, report->counted, report->arrive);
 }
 
@@ -206,10 +204,10 @@ static const struct gt_program *find_program(struct ncu *ncu)
     if (gt_ncu_source_read(path, &source, &wrong) != 0) {
         warn(ncu, "launches-without-counts", "%s", wrong.text);
     } else if (is_of_another(&source, launch)) {
-        warn(ncu, "launches-without-counts", "%s: is for kernel %.200s", path, source.kernel);
+        warn(ncu, "launches-without-counts", "%s: belongs to kernel %.200s", path, source.kernel);
     } else if (!is_countable(launch, &source)) {
         warn(ncu, "launches-without-counts",
-             "more warp instructions executed than a launch can have, in %s or in all (%g)", path,
+             "more warp instructions executed than a launch can have, in %s or in total (%g)", path,
              launch->warp_instructions);
     } else if (gt_ncu_code_fill(ncu->code, launch->name, launch->compute_capability, &source, &wrong) != 0) {
         warn(ncu, "launches-without-code", "%s", wrong.text);
@@ -402,9 +400,10 @@ static int unpack_report(struct gt_input *input, const char *path, const char *f
         gt_bug("no memory for a file name");
     status = copy(input, report, error);
     if (status == 0 && gt_ncu_report_unpack(report, folder, error) != 0)
-        status = gt_error_prefix(
-            error,
-            "%s: is no file of its own, and the copy is gone now, so save it to one first; of the copy: ", path);
+        status = gt_error_prefix(error,
+                                 "%s: is not a regular file, and its temporary copy was removed; save it to a file "
+                                 "first; error of the copy: ",
+                                 path);
     unlink(report);
     free(report);
     return status;

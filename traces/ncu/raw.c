@@ -153,10 +153,9 @@ static int read_units(const struct gt_csv *csv, struct columns *columns, struct 
         if (unit[0] == '\0' && !metrics[m].needed)
             columns->metric[m] = GT_NONE; /* no launch has it */
         else
-            return gt_error_set(error,
-                                "column \"%s\" is in \"%.40s\", which is no unit that is known for it; "
-                                "is the row of units there?",
-                                metrics[m].name, unit);
+            return gt_error_set(
+                error, "column \"%s\" has unit \"%.40s\", which is unknown for it; is the row of units missing?",
+                metrics[m].name, unit);
     }
     return 0;
 }
@@ -230,10 +229,9 @@ static int read_launch(const struct gt_csv *csv, const struct columns *columns, 
         !read_size(gt_csv_field(csv, columns->block), launch->block) || launch->grid[1] > UINT16_MAX ||
         launch->grid[2] > UINT16_MAX || (double)launch->grid[0] * launch->grid[1] * launch->grid[2] > MOST_BLOCKS ||
         launch->block[0] > 1024 || (uint64_t)launch->block[0] * launch->block[1] * launch->block[2] > 1024)
-        return gt_error_set(error,
-                            "grid \"%.40s\" of blocks \"%.40s\": not three sizes each, or more than a GPU "
-                            "takes",
-                            gt_csv_field(csv, columns->grid), gt_csv_field(csv, columns->block));
+        return gt_error_set(
+            error, "grid \"%.40s\", block \"%.40s\": three dimensions each are required, within the limits of a GPU",
+            gt_csv_field(csv, columns->grid), gt_csv_field(csv, columns->block));
     for (int i = 0; i < 3; i++) {
         launch->cluster[i] = small_number(csv, columns->cluster[i], MOST_CLUSTER);
         launch->cluster[i] += launch->cluster[i] == 0;
@@ -253,7 +251,7 @@ static int read_head(struct gt_csv *csv, struct columns *columns, struct gt_erro
         status = find_columns(csv, columns, error) == 0 ? gt_csv_next(csv, error) : -1;
     if (status == 1)
         status = read_units(csv, columns, error) == 0 ? 1 : -1;
-    return status == 0 ? gt_error_set(error, "no launch in it") : status;
+    return status == 0 ? gt_error_set(error, "it contains no launch") : status;
 }
 
 /* Count a row that cannot be read; what is wrong with the first is kept. */
@@ -303,7 +301,7 @@ int gt_ncu_raw_read(const char *path, struct gt_ncu_raw *raw, struct gt_error *e
         read_rows(&csv, &columns, path, raw);
     if (status == 0 && raw->count == 0)
         status = raw->unreadable > 0 ? gt_error_set(error, "%s", raw->wrong.text)
-                                     : gt_error_set(error, "%s: no launch in it", path);
+                                     : gt_error_set(error, "%s: contains no launch", path);
     else if (status != 0)
         gt_error_prefix(error, "%s:%" PRIu64 ": ", path, csv.line);
     gt_csv_close(&csv);

@@ -18,9 +18,9 @@ static int say_where_to_unpack(const char *report, struct gt_error *error)
     char *stem = gt_path_stem(report);
 
     gt_error_set(error,
-                 "Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run "
-                 "'gridtide import ncu %s -o %s.jsonl.zst' and go on with that trace, or unpack the report by hand "
-                 "(gridtide-traces(7))",
+                 "reports require Nsight Compute, which is not installed here (no ncu in PATH); on a machine with "
+                 "Nsight Compute run 'gridtide import ncu %s -o %s.jsonl.zst' and use that trace, or unpack the "
+                 "report by hand (gridtide-traces(7))",
                  report, stem);
     free(stem);
     return -1;

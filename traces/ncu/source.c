@@ -169,7 +169,8 @@ static int read_address(struct reader *reader, struct gt_error *error)
     if (row == 0)
         reader->base = address;
     if (address != reader->base + (uint64_t)row * GT_SASS_BYTES)
-        return gt_error_set(error, "address 0x%" PRIx64 " does not follow the one before; rows are missing", address);
+        return gt_error_set(error, "address 0x%" PRIx64 " does not follow the previous one; rows are missing",
+                            address);
     return 0;
 }
 
@@ -200,7 +201,7 @@ static int read_work(const struct reader *reader, enum column column, uint64_t e
     if (read_count(reader, column, value, error) != 0)
         return -1;
     if (executions > 0 && *value / executions > MOST_AN_EXECUTION)
-        return gt_error_set(error, "\"%s\" is %" PRIu64 " for %" PRIu64 " warps, more than they can do",
+        return gt_error_set(error, "\"%s\" is %" PRIu64 " for %" PRIu64 " warps, which is more than possible",
                             columns[column].name, *value, executions);
     return 0;
 }
@@ -317,7 +318,7 @@ static int read_table(struct reader *reader, struct gt_error *error)
         if (read_row(reader, error) != 0)
             return -1;
     if (status >= 0 && reader->source->count == 0)
-        return gt_error_set(error, "no instruction in it");
+        return gt_error_set(error, "it contains no instruction");
     return status < 0 ? -1 : 0;
 }
 

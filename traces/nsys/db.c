@@ -119,10 +119,10 @@ static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
     if (gt_query_absent(rows->query, i + 1) && column->need != GT_NSYS_VALUE)
         return 0;
     if (!gt_query_is_integer(rows->query, i + 1))
-        return gt_nsys_row_error(rows, error, "column %s holds %s, not an integer", column->name,
+        return gt_nsys_row_error(rows, error, "column %s contains %s, not an integer", column->name,
                                  gt_query_kind(rows->query, i + 1));
     if (value < column->low || value > column->high)
-        return gt_nsys_row_error(rows, error, "column %s is %lld; it must lie in %lld..%lld", column->name,
+        return gt_nsys_row_error(rows, error, "column %s is %lld; it must be in %lld..%lld", column->name,
                                  (long long)value, (long long)column->low, (long long)column->high);
     rows->value[i] = value;
     return 0;

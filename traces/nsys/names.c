@@ -61,7 +61,7 @@ static int read_string(struct gt_nsys *nsys, struct gt_nsys_string *string, stru
     if (status == 1 && gt_query_is_text(query, 0))
         take_text(nsys, string, gt_query_string(query, 0));
     else if (status == 1)
-        status = gt_error_set(error, "%s: table StringIds, id %lld: column value holds no text", nsys->db.path,
+        status = gt_error_set(error, "%s: table StringIds, id %lld: column value contains no text", nsys->db.path,
                               (long long)string->key.id);
     gt_query_rewind(query);
     return status < 0 ? -1 : 0;

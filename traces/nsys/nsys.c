@@ -28,8 +28,8 @@ static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
             return there < 0 ? -1 : 0;
     }
     return gt_error_set(error,
-                        "%s: a database without any table of CUDA work (CUPTI_ACTIVITY_KIND_KERNEL, "
-                        "..._RUNTIME, ...); record with 'nsys profile --trace=cuda' and export that",
+                        "%s: the database has no table of CUDA activity (CUPTI_ACTIVITY_KIND_KERNEL, ..._RUNTIME, "
+                        "...); record with 'nsys profile --trace=cuda' and export the report",
                         nsys->db.path);
 }
 

@@ -48,12 +48,11 @@ static int check_header(const char *path, const unsigned char *header, size_t by
     if (bytes == 0)
         return gt_error_set(error, "%s: the file is empty", path);
     if (bytes < sizeof magic || memcmp(header, magic, sizeof magic) != 0)
-        return gt_error_set(error,
-                            "%s: not an SQLite database; make one from a report with "
-                            "'nsys export --type sqlite REPORT.nsys-rep'",
-                            path);
+        return gt_error_set(
+            error, "%s: not an SQLite database; export the report with 'nsys export --type sqlite REPORT.nsys-rep'",
+            path);
     if (bytes < HEADER_BYTES)
-        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path, bytes);
+        return gt_error_set(error, "%s: truncated after %zu bytes, within the database header", path, bytes);
     return 0;
 }
 
@@ -62,7 +61,7 @@ static int check_length(const char *path, const unsigned char *header, uint64_t 
     uint64_t stated = stated_bytes(header);
 
     if (bytes < stated)
-        return gt_error_set(error, "%s: cut short: %llu bytes of a database of %llu; copy or export it again", path,
+        return gt_error_set(error, "%s: truncated: %llu bytes of a database of %llu; copy or export it again", path,
                             (unsigned long long)bytes, (unsigned long long)stated);
     return 0;
 }
@@ -79,7 +78,8 @@ static int open_temporary(struct gt_error *error)
     strcpy(stpcpy(name, folder), "/gridtide-nsys-XXXXXX");
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
-        return gt_error_set(error, "no temporary file in %s to unpack to: %s (set TMPDIR)", folder, strerror(errno));
+        return gt_error_set(error, "cannot create a temporary file in %s for unpacking: %s (set TMPDIR)", folder,
+                            strerror(errno));
     unlink(name);
     return fd;
 }
@@ -109,10 +109,9 @@ static int write_full(int fd, const unsigned char *buffer, size_t bytes, struct 
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return gt_error_set(error,
-                                "the temporary file to unpack to cannot be written: %s "
-                                "(set TMPDIR to a folder with room)",
-                                strerror(errno));
+            return gt_error_set(
+                error, "cannot write the temporary file for unpacking: %s (set TMPDIR to a folder with free space)",
+                strerror(errno));
         buffer += put;
         bytes -= (size_t)put;
     }
@@ -144,7 +143,7 @@ static int unpack(const char *path, struct gt_input *input, int fd, const struct
         }
         *total += (uint64_t)got;
         if (stated_bytes(header) != 0 && *total > stated_bytes(header)) {
-            gt_error_set(error, "%s: goes on behind the %llu bytes of its database", path,
+            gt_error_set(error, "%s: has data after the %llu bytes of its database", path,
                          (unsigned long long)stated_bytes(header));
             break;
         }
@@ -172,7 +171,7 @@ static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const stru
         db->image_bytes = bytes;
         if (db->image == MAP_FAILED) {
             db->image = NULL;
-            status = gt_error_set(error, "%s: cannot be mapped unpacked: %s", db->path, strerror(errno));
+            status = gt_error_set(error, "%s: cannot map the unpacked file: %s", db->path, strerror(errno));
         }
     }
     if (fd >= 0)

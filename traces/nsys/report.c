@@ -16,8 +16,8 @@ static int say_where_to_export(const char *report, struct gt_error *error)
     char *stem = gt_path_stem(report);
 
     gt_error_set(error,
-                 "%s: Nsight Systems, which reads its reports, is not here (no nsys in PATH); where it is, run "
-                 "'nsys export --type sqlite --output %s.sqlite %s' and import %s.sqlite",
+                 "%s: reports require Nsight Systems, which is not installed here (no nsys in PATH); on a machine "
+                 "with Nsight Systems run 'nsys export --type sqlite --output %s.sqlite %s', then import %s.sqlite",
                  report, stem, report, stem);
     free(stem);
     return -1;

@@ -24,14 +24,13 @@ static int check_numbers(const struct gt_rank *ranks, uint32_t count, struct gt_
 
             if (own->ranks != 0 && other->ranks != 0 && own->ranks != other->ranks)
                 return gt_error_set(error,
-                                    "%.200s is of a job of %" PRIu32 " ranks, %.200s of one of %" PRIu32
-                                    "; give the recordings of one job",
+                                    "%.200s belongs to a job of %" PRIu32 " ranks, %.200s to a job of %" PRIu32
+                                    " ranks; use recordings of one job",
                                     file_of(&ranks[i]), own->ranks, file_of(&ranks[j]), other->ranks);
             if (own->rank != GT_NONE && own->rank == other->rank)
-                return gt_error_set(error,
-                                    "%.200s and %.200s are both of rank %" PRIu32 "; give the recording of each rank "
-                                    "of the job once",
-                                    file_of(&ranks[j]), file_of(&ranks[i]), own->rank);
+                return gt_error_set(
+                    error, "%.200s and %.200s both belong to rank %" PRIu32 "; name the recording of each rank once",
+                    file_of(&ranks[j]), file_of(&ranks[i]), own->rank);
         }
     }
     return 0;
@@ -72,7 +71,7 @@ static int check_times(const struct gt_rank *ranks, uint32_t count, struct gt_er
             apart_ns = INT64_MAX;
         if (apart_ns - last_ns(early->workload) > most_apart_ns)
             return gt_error_set(error,
-                                "%.200s was recorded %.1f hours behind %.200s; they are not of one run of a job",
+                                "%.200s was recorded %.1f hours after %.200s; they do not belong to one run of a job",
                                 file_of(late), (double)apart_ns / 3600e9, file_of(early));
     }
     return 0;
@@ -103,11 +102,9 @@ static int check_same(const struct gt_rank *ranks, uint32_t count, struct gt_err
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < i; j++)
             if ((ranks[i].notes.rank == GT_NONE || ranks[j].notes.rank == GT_NONE) && are_same(&ranks[i], &ranks[j]))
-                return gt_error_set(
-                    error,
-                    "%.200s and %.200s are the same recording; give the recording of each rank of the "
-                    "job once",
-                    file_of(&ranks[j]), file_of(&ranks[i]));
+                return gt_error_set(error,
+                                    "%.200s and %.200s are the same recording; name the recording of each rank once",
+                                    file_of(&ranks[j]), file_of(&ranks[i]));
     return 0;
 }
 

@@ -326,16 +326,16 @@ static int check(const struct gt_rank *ranks, uint32_t count, const struct gt_ra
         gpus += w->gpu_count;
         if (w->task_graph_count + w->program_count + w->child_launch_count + w->group_count > 0)
             return gt_error_set(error,
-                                "%s: task graphs, programs, kernels' own launches and groups cannot be joined with "
-                                "other files; name recordings of Kineto or Nsight Systems",
+                                "%s: task graphs, programs, kernels' own launches and groups cannot be merged with "
+                                "other files; use recordings of Kineto or Nsight Systems",
                                 w->path != NULL ? w->path : "standard input");
         if (clocks[i].behind_ps > (double)(GT_TIME_LIMIT_PS / 2))
-            return gt_error_set(error,
-                                "%s: it was recorded more than 26 days before another file; they are not of one job",
-                                w->path != NULL ? w->path : "standard input");
+            return gt_error_set(
+                error, "%s: was recorded more than 26 days before another file; they do not belong to one job",
+                w->path != NULL ? w->path : "standard input");
     }
     if (gpus > GT_MOST_GPUS)
-        return gt_error_set(error, "the recordings have %llu GPUs together; %d are the limit",
+        return gt_error_set(error, "the recordings have %llu GPUs in total; the limit is %d",
                             (unsigned long long)gpus, GT_MOST_GPUS);
     return 0;
 }

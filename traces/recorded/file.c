@@ -102,17 +102,18 @@ static int read_all(struct gt_recorded_process *process, struct gt_input *input,
 static int take_all(struct gt_recorded_process *process, const char *path, struct gt_error *error)
 {
     if (process->size < GT_RECORDED_HEADER_BYTES || memcmp(process->bytes, GT_RECORDED_MAGIC, 8) != 0)
-        return gt_error_set(error, "%s: not a file of gridtide record", path);
+        return gt_error_set(error, "%s: not written by gridtide record", path);
     process->header = (const struct gt_recorded_header *)process->bytes;
     if (process->header->version != GT_RECORDED_VERSION)
         return gt_error_set(error,
-                            "%s: of version %u, and this gridtide reads version %d; record again with this one", path,
-                            process->header->version, GT_RECORDED_VERSION);
+                            "%s: has version %u, but this Gridtide reads version %d; record again with this Gridtide",
+                            path, process->header->version, GT_RECORDED_VERSION);
     for (uint64_t at = GT_RECORDED_HEADER_BYTES; at < process->size; at += GT_RECORDED_CHUNK_BYTES) {
         uint64_t end = process->size - at > GT_RECORDED_CHUNK_BYTES ? at + GT_RECORDED_CHUNK_BYTES : process->size;
 
         if (take_chunk(process, at, end) != 0)
-            return gt_error_set(error, "%s: byte %llu: no record; the file is damaged", path, (unsigned long long)at);
+            return gt_error_set(error, "%s: byte %llu: invalid record; the file is damaged", path,
+                                (unsigned long long)at);
     }
     return 0;
 }

@@ -60,7 +60,8 @@ static int load_folder(struct gt_recorded *recorded, const char *path, struct gt
         return gt_error_set(error, "%s: %s", path, strerror(errno));
     recorded->folder = path;
     if (count == 0)
-        status = gt_error_set(error, "%s: no file of gridtide record (*%s) in this folder", path, GT_RECORDED_ENDING);
+        status = gt_error_set(error, "%s: this folder contains no file of gridtide record (*%s)", path,
+                              GT_RECORDED_ENDING);
     for (int i = 0; i < count; i++) {
         char *file = gt_format("%s/%s", path, entries[i]->d_name);
 

@@ -64,7 +64,7 @@ static int walk(struct gt_stats_work *work, struct gt_error *error)
     if (work->selection.all)
         return gt_stats_walk(work, error);
     gt_stats_note(work->stats, "critical_path",
-                  "available for whole runs only: what a part waited for may be outside of it");
+                  "available for whole runs only: operations of a part may wait for operations outside of it");
     return 0;
 }
 

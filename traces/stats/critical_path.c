@@ -163,7 +163,7 @@ static int load_threads(struct walk *walk, struct gt_error *error)
 
         if ((size_t)gt_query_integer(query, 0) != walk->calls ||
             gt_query_number(query, 1, walk->calls + UINT16_MAX, "thread_no", &thread, error) != 0) {
-            result = gt_error_set(error, "call %zu is missing or of no thread; the store is damaged", walk->calls);
+            result = gt_error_set(error, "call %zu is missing or has no thread; the store is damaged", walk->calls);
             break;
         }
         gt_array_grow(walk->call_before, walk->calls, room);
@@ -276,7 +276,7 @@ int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error)
 
     if (known == 0)
         gt_stats_note(work->stats, "critical_path",
-                      "unknown: the run does not contain what each operation waited for");
+                      "unknown: the run does not record what each operation waited for");
     if (known == 1) {
         work->stats->path_file = gt_path_file_new(error);
         if (work->stats->path_file == NULL || load_threads(&walk, error) != 0 || open_queries(&walk, error) != 0 ||

@@ -22,7 +22,7 @@ static int load_run(struct gt_stats_work *work, struct gt_error *error)
         run->options = gt_query_text(query, 3);
         run->trace = gt_query_text(query, 4);
     } else if (result == 0) {
-        gt_error_set(error, "no run %" PRId64 " in it", run->run_id);
+        gt_error_set(error, "there is no run %" PRId64, run->run_id);
     }
     gt_query_end(query);
     return result == 1 ? 0 : -1;

@@ -226,7 +226,7 @@ static void finish_summary(struct ops *ops)
         gt_stats_note(stats, "streams", "the causes of idle time are unknown: the run has no wait reasons");
     if (summary->operations == 0)
         gt_stats_note(stats, "summary",
-                      ops->work->selection.all ? "the run has no operations" : "no operation is in this part");
+                      ops->work->selection.all ? "the run has no operations" : "this part has no operations");
 }
 
 static void finish_copies(struct ops *ops)
@@ -293,9 +293,9 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
         summary->blocked_ps = blocked_ps;
         summary->blocked_known = work->stats->run.simulated || blocked_ps > 0;
         if (!summary->blocked_known)
-            gt_stats_note(work->stats, "summary",
-                          "the time that host threads were blocked is unknown: a recorded call does not show which "
-                          "part of it was waiting");
+            gt_stats_note(
+                work->stats, "summary",
+                "the blocked time of host threads is unknown: a recorded call does not show for how long it waited");
         result = 0;
     }
     gt_query_end(query);

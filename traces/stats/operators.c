@@ -103,7 +103,7 @@ static int read_range(struct operators *operators, struct gt_query *query, struc
     if (!gt_query_absent(query, RANGE_PARENT)) {
         if (operators->count == 0 ||
             gt_query_number(query, RANGE_PARENT, operators->count - 1, "parent_no", &parent, error) != 0)
-            return gt_error_set(error, "range %" PRIu32 " is in one that comes behind it; the store is damaged",
+            return gt_error_set(error, "range %" PRIu32 " has a later range as its parent; the store is damaged",
                                 operators->count);
         range.parent = (uint32_t)parent;
     }
@@ -129,7 +129,7 @@ static int add_gpu_time(struct operators *operators, struct gt_query *query, str
     if (operators->count == 0 ||
         gt_query_number(query, 0, operators->count - 1, "call_range.range_no", &number, error) != 0 ||
         gt_query_number(query, 1, GT_TIME_LIMIT_PS, "time of an operation", &time_ps, error) != 0)
-        return gt_error_set(error, "a call is in a range that is not there; the store is damaged");
+        return gt_error_set(error, "a call is in a range that does not exist; the store is damaged");
     range = &operators->ranges[number];
     range->gpu_self_ps = range->gpu_ps = gt_time_add(range->gpu_ps, time_ps);
     range->operations++;

@@ -229,8 +229,7 @@ static bool tells_apart(const struct gt_stats_work *work)
 {
     if (work->selection.by_time)
         return false;
-    gt_stats_note(work->stats, "sms",
-                  "unavailable for some streams or kernels only; leave out --stream and --kernel");
+    gt_stats_note(work->stats, "sms", "not available with --stream or --kernel; omit these options");
     return true;
 }
 

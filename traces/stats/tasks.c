@@ -211,7 +211,7 @@ static int read_row(struct gt_query *query, struct gt_stats *stats, struct kerne
         gt_query_span(query, 6, "task", (int64_t)row.task, &row.start_ps, &row.end_ps, error) != 0)
         return -1;
     if (row.start_ps < row.taken_ps)
-        return gt_error_set(error, "task %" PRIu64 " starts before its worker has it; the store is damaged",
+        return gt_error_set(error, "task %" PRIu64 " starts before its worker has taken it; the store is damaged",
                             row.task);
     gt_array_grow(kernel->rows, kernel->count, kernel->room);
     kernel->rows[kernel->count++] = row;
@@ -304,6 +304,6 @@ int gt_stats_tasks(struct gt_stats_work *work, struct gt_error *error)
                 ? -1
                 : 0;
     if (dropped > 0)
-        gt_stats_note(stats, "tasks", "for the first million finished tasks only: the store keeps no more");
+        gt_stats_note(stats, "tasks", "covers the first million finished tasks only: the store keeps no more");
     return result;
 }

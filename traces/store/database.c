@@ -20,18 +20,17 @@ int gt_database_fail(struct gt_database *database, struct gt_error *error)
     const char *path = database->path, *text = sqlite3_errmsg(database->sqlite);
 
     if (code == SQLITE_FULL)
-        return gt_error_set(error, "%s: cannot write: the disk is full; make room or write elsewhere", path);
+        return gt_error_set(error, "%s: cannot write: the disk is full; free space or write elsewhere", path);
     if ((code & 0xff) == SQLITE_IOERR && last_errno(database) == EFBIG)
-        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit", path);
+        return gt_error_set(error, "%s: cannot write: the file size limit is exceeded (ulimit -f); raise the limit",
+                            path);
     if ((code & 0xff) == SQLITE_IOERR)
         return gt_error_set(error, "%s: cannot read or write: %s (is the disk full?)", path, text);
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return gt_error_set(error, "%s: damaged (%s); %s", path, text, database->again);
     if (gt_guard_stopped(&database->guard))
-        return gt_error_set(error,
-                            "%s: damaged: reading it takes far more work than a file of its size can "
-                            "need; %s",
-                            path, database->again);
+        return gt_error_set(error, "%s: damaged: reading it takes far more work than possible for its size; %s", path,
+                            database->again);
     if (code == SQLITE_ERROR) /* of statements that fit every store: a table or a column is not there */
         return gt_error_set(error, "%s: %s; %s", path, text, database->again);
     return gt_error_set(error, "%s: %s", path, text);

@@ -104,7 +104,7 @@ int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error)
     int result = runs < 0 ? -1 : 0;
 
     if (runs == 0 && unlink(store->base.path) != 0)
-        result = gt_error_set(error, "%s: holds no run, and cannot be removed", store->base.path);
+        result = gt_error_set(error, "%s: contains no run and cannot be removed", store->base.path);
     gt_store_close(store);
     return result;
 }

@@ -57,7 +57,7 @@ static int take_call(void *user, const struct gt_call_record *record, struct gt_
 
     (void)error;
     if (record->call >= writer->workload->call_count || writer->calls[record->call].call != GT_NONE)
-        gt_bug("call %u recorded twice or not in the trace", record->call);
+        gt_bug("call %u was recorded twice or is not in the trace", record->call);
     writer->calls[record->call] = *record;
     writer->call_rows++;
     return 0;
@@ -69,7 +69,7 @@ static int take_op(void *user, const struct gt_op_record *record, struct gt_erro
 
     (void)error;
     if (record->op >= writer->workload->op_count || writer->ops[record->op].op != GT_NONE)
-        gt_bug("operation %u recorded twice or not in the trace", record->op);
+        gt_bug("operation %u was recorded twice or is not in the trace", record->op);
     writer->ops[record->op] = *record;
     writer->op_rows++;
     return 0;

@@ -43,9 +43,9 @@ static void list(struct finding *finding, const char *name)
 static int fail_none(struct finding *finding, const char *what, const char *asked, struct gt_error *error)
 {
     if (finding->listed_bytes == 0)
-        return gt_error_set(error, "%s: the run has no %ss, so no %s '%.100s'", finding->database->path, what, what,
-                            asked);
-    return gt_error_set(error, "%s: no %s '%.100s' in the run; there are %s", finding->database->path, what, asked,
+        return gt_error_set(error, "%s: the run has no %ss, so there is no %s '%.100s'", finding->database->path,
+                            what, what, asked);
+    return gt_error_set(error, "%s: the run has no %s '%.100s'; it has %s", finding->database->path, what, asked,
                         finding->listed);
 }
 

@@ -43,8 +43,7 @@ int gt_store_fail(struct gt_store *store, struct gt_error *error)
 {
     if (sqlite3_errcode(store->base.sqlite) == SQLITE_NOTADB)
         return gt_error_set(error,
-                            "%s: not a Gridtide store, not even an SQLite database; "
-                            "make one with 'gridtide run'",
+                            "%s: not a Gridtide store: it is no SQLite database; make a store with 'gridtide run'",
                             store->base.path);
     return gt_database_fail(&store->base, error);
 }
@@ -143,15 +142,15 @@ static int check_target(const char *path, struct gt_error *error)
     struct stat status;
 
     if (strcmp(path, "-") == 0)
-        return gt_error_set(error, "-: a store cannot go to standard output; give -o a file name");
+        return gt_error_set(error, "-: a store cannot be written to standard output; give a file name with -o");
     if (path[0] == '\0')
-        return gt_error_set(error, "an empty name for a store; give -o a file name");
+        return gt_error_set(error, "the name of the store is empty; give a file name with -o");
     if (stat(path, &status) != 0)
         return 0;
     if (S_ISDIR(status.st_mode))
-        return gt_error_set(error, "%s: is a directory; give -o a file name", path);
+        return gt_error_set(error, "%s: is a directory; give a file name with -o", path);
     if (!S_ISREG(status.st_mode))
-        return gt_error_set(error, "%s: is not a regular file; give -o another name", path);
+        return gt_error_set(error, "%s: is not a regular file; give another name with -o", path);
     return 0;
 }
 
@@ -251,14 +250,13 @@ static int check_identity(struct gt_store *store, struct gt_error *error)
         return gt_store_fail(store, error);
     if (application != GT_STORE_APPLICATION)
         return gt_error_set(error,
-                            "%s: an SQLite database but not a Gridtide store; "
-                            "make one with 'gridtide run'",
+                            "%s: an SQLite database, but not a Gridtide store; make a store with 'gridtide run'",
                             store->base.path);
     if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
-        return gt_error_set(error,
-                            "%s: a store of version %lld, this Gridtide has version %d; "
-                            "make it again with 'gridtide run'",
-                            store->base.path, (long long)version, GT_STORE_VERSION);
+        return gt_error_set(
+            error,
+            "%s: the store has version %lld, but this Gridtide reads version %d; make it again with 'gridtide run'",
+            store->base.path, (long long)version, GT_STORE_VERSION);
     store->version = (int)version;
     return 0;
 }
@@ -278,10 +276,10 @@ static int check_tables(struct gt_store *store, struct gt_error *error)
         return -1;
     code = sqlite3_step(query);
     if (code == SQLITE_ROW)
-        result = gt_error_set(error,
-                              "%s: damaged: %s is not the table that a Gridtide store has of that name; "
-                              "make it again with 'gridtide run'",
-                              store->base.path, (const char *)sqlite3_column_text(query, 0));
+        result = gt_error_set(
+            error,
+            "%s: damaged: %s is not the table of that name in a Gridtide store; make it again with 'gridtide run'",
+            store->base.path, (const char *)sqlite3_column_text(query, 0));
     else if (code != SQLITE_DONE)
         result = gt_store_fail(store, error);
     sqlite3_finalize(query);

@@ -220,7 +220,7 @@ static int read_value(struct gt_query *query, struct gt_sweep_plan *plan, struct
 
     if (plan->parameter_count == 0 ||
         gt_query_number(query, 2, plan->parameter_count - 1, "parameter", &number, error) != 0)
-        return gt_error_set(error, "damaged: values of no parameter");
+        return gt_error_set(error, "damaged: the sweep has values without a parameter");
     parameter = &plan->parameters[number];
     if (check_number(query, parameter->count, VALUES_MAX, "value", error) != 0)
         return -1;
@@ -236,7 +236,7 @@ static int check_size(struct gt_store *store, const struct gt_sweep_plan *plan, 
     for (uint32_t i = 0; i < plan->parameter_count && points <= points_max; i++)
         points *= plan->parameters[i].count;
     if (points == 0 || points > points_max || plan->options == NULL || plan->program == NULL) {
-        gt_error_set(error, "damaged: what the sweep was made for is not there; make it again with 'gridtide sweep'");
+        gt_error_set(error, "damaged: the plan of the sweep is missing; make it again with 'gridtide sweep'");
         return gt_database_name_error(gt_store_database(store), error);
     }
     return 0;
@@ -300,18 +300,18 @@ static const char *difference(const struct gt_sweep_plan *stored, const struct g
     if (strcmp(stored->options, asked->options) != 0)
         return "made with other options";
     if (stored->trace_count != asked->trace_count)
-        return "of other traces";
+        return "with other traces";
     for (uint32_t i = 0; i < asked->trace_count; i++) {
         if (strcmp(stored->traces[i].file, asked->traces[i].file) != 0)
-            return "of other traces, or in another order";
+            return "with other traces, or in another order";
         if (strcmp(stored->traces[i].digest, asked->traces[i].digest) != 0)
-            return "of a trace whose file has changed since";
+            return "with a trace whose file has changed since";
     }
     if (stored->parameter_count != asked->parameter_count)
-        return "over other parameters";
+        return "with other parameters";
     for (uint32_t i = 0; i < asked->parameter_count; i++)
         if (!same_parameter(&stored->parameters[i], &asked->parameters[i]))
-            return "over other parameters or values, or in another order";
+            return "with other parameters or values, or in another order";
     return NULL;
 }
 
@@ -323,6 +323,7 @@ int gt_sweep_plan_check(const struct gt_sweep_plan *stored, const struct gt_swee
     if (why == NULL)
         return 0;
     return gt_error_set(
-        error, "%.500s: a sweep %s, which this command does not go on with; give -o another name, or remove it", path,
-        why);
+        error,
+        "%.500s: contains a sweep %s; this command cannot resume it; give another name with -o, or remove the file",
+        path, why);
 }

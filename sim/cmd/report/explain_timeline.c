@@ -151,7 +151,7 @@ static struct gt_table *pairs_table(const struct gt_loaded_run *t, const struct 
         gt_table_text(table, gt_why_names[pair->why]);
         say_room(pair, text, sizeof text);
         gt_table_text(table, text);
-        gt_table_text(table, pair->hold.holder[0] != '\0' ? pair->hold.holder : "its successor in the stream");
+        gt_table_text(table, pair->hold.holder[0] != '\0' ? pair->hold.holder : "previous operation of the stream");
         gt_loaded_op_place(t, pair->example, text, sizeof text);
         gt_table_text(table, text);
         gt_table_text(table, t->kernels[pair->first].name);
