@@ -270,8 +270,7 @@ static void test_errors(void **state)
         { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"stream\":7,\"grid\":[4294967296]}}]",
           ": byte 92: grid 4294967296 is out of range" },
         { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"device\":-3}}]", ": byte 73: device -3 is out of range" },
-        { "[" KERNEL ",\"ts\":1e300,\"args\":{" KERNEL_ARGS "}}]",
-          ": byte 138: 'k' has no numeric start time (ts)" },
+        { "[" KERNEL ",\"ts\":1e300,\"args\":{" KERNEL_ARGS "}}]", ": byte 138: 'k' has no numeric start time (ts)" },
     };
     char message[GT_ERROR_TEXT_BYTES];
 
