@@ -1,7 +1,7 @@
 /* collective_kernel.h - kernels that are ranks' parts of collectives (sim/workload/collective.h).
  *
  * A part has come when all its blocks are on SMs: each block works with the one of its number on the other GPUs.  When the
- * last part of a instance has come its data begins to move; until it has, all blocks of all its parts hold their SMs.  How
+ * last part of an instance has come its data begins to move; until it has, all blocks of all its parts hold their SMs.  How
  * long that takes: the least that was recorded, or is stated, of any of its parts, for that one waited least; else by the
  * device file (sim/collectives/cost.h).
  */

@@ -1,6 +1,6 @@
 /* collective_move.h - the data of collectives on its way (sim/gpu/collective_kernel.h says when it sets off).
  *
- * A instance's data moves in the time that it takes alone, slower while others take of the links or the memory that it goes
+ * An instance's data moves in the time that it takes alone, slower while others take of the links or the memory that it goes
  * through.  Who only sends, the root of a broadcast say, need not wait for those who get: it fills buffers of theirs
  * (collective.ahead_kib), and is done when the last byte has left.  Those who get are done a little later; or, where they
  * come when all was sent, when they have fetched it.
@@ -50,7 +50,7 @@ bool gt_collective_only_sends(const struct gt_workload *workload, const struct g
 void gt_collective_set_off(struct gt_machine *m, uint32_t instance);
 /* GT_HANDLE_COLLECTIVE: its data has moved, or as much as may before all have come. */
 int gt_collective_handler(void *machine, uint32_t instance, uint64_t stamp, struct gt_error *error);
-/* What is left of the links for a instance whose data is on its way: 1 is all that it takes alone. */
+/* What is left of the links for an instance whose data is on its way: 1 is all that it takes alone. */
 void gt_collective_set_link_rate(struct gt_machine *m, uint32_t instance, double rate);
 /* GT_HANDLE_COLLECTIVE_MEMORY: kernels take another part of a GPU's memory than before. */
 int gt_collective_memory_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);

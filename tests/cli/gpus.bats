@@ -28,7 +28,7 @@ refused() {
 
 @test "gpus: a kernel in another GPU's memory says how many bytes it moves, or how long it ran" {
     trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":1,"block":32}' '{"call":"launch","kernel":"k","peer_gpu":1}'
-    refused 'needs "bytes"'
+    refused 'needs its duration or "bytes"'
     trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":1,"block":32}' \
         '{"call":"launch","kernel":"k","peer_gpu":1,"from_peer":true,"op_duration_us":5}'
     "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"

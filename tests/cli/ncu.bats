@@ -99,7 +99,7 @@ END
     sed -i 50d profile/source.0000.csv
     warned 'profile/source.0000.csv:50: address ' launches-without-counts 1
     cp profile/source.0001.csv profile/source.0000.csv
-    warned 'is for kernel _ZN45' launches-without-counts 1
+    warned 'belongs to kernel _ZN45' launches-without-counts 1
     rm profile/source.0000.csv profile/source.0002.csv
     warned 'profile/source.0000.csv: cannot open' launches-without-counts 2
 }
@@ -111,7 +111,7 @@ END
 
 @test "code for another architecture makes bars" {
     printf '\x50' | dd of=profile/chase.cubin bs=1 seek=49 conv=notrunc status=none
-    warned 'is for sm_80, the launch was on sm_90' launches-without-code 2
+    warned 'is for sm_80, but the launch ran on sm_90' launches-without-code 2
 }
 
 @test "a cubin cut off and one that is none are told; its launches are bars" {
@@ -409,5 +409,5 @@ demangled() {
     cp profile/source.0001.csv profile/source.0000.csv
     warned 'differs from its source page' launches-without-code 1
     demangled profile/raw.csv
-    warned 'is for kernel void <unnamed>::histogram' launches-without-counts 1
+    warned 'belongs to kernel void <unnamed>::histogram' launches-without-counts 1
 }

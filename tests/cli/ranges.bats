@@ -153,7 +153,7 @@ left() {
     for option in "--stream 9:7, 8" "--kernel third:first, second" "--step nine:step 0, step 1"; do
         run "$GRIDTIDE" stats run.db ${option%%:*}
         [ "$status" -eq 1 ]
-        [[ "$output" == *"there are ${option##*:}"* ]] || { echo "$output"; false; }
+        [[ "$output" == *"it has ${option##*:}"* ]] || { echo "$output"; false; }
     done
     for option in "--from x" "--from -1" "--from 5 --to 5" "--to 1 --from 2"; do
         run "$GRIDTIDE" stats run.db $option

@@ -134,7 +134,7 @@ measured_words() {
     "$GRIDTIDE" report -q run.db -o out
     grep -q 'With <code>--set chip.sms=66</code>: <strong>[^<]*</strong> instead of <strong>[^<]*</strong>: <strong>+100%' \
         out/index.html
-    grep -q 'this is a change, not an error. The trace recorded' out/index.html
+    grep -q 'this is a change, not an error. The recorded time is' out/index.html
     grep -q '>Before<.*>After<.*>Change<' out/index.html
     grep -q 'Each stream has two rows: before above, after below' out/index.html
     grep -q '>Mean, before<' out/index.html

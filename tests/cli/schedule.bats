@@ -66,7 +66,7 @@ told()
     wrong ":2: there is no operator 'b' for 'a' to come after" '{"operator":"a","implementations":[{"task_us":1}],"after":["b"]}'
     wrong ":2: operator 'a' comes after itself" '{"operator":"a","implementations":[{"task_us":1}],"after":["a"]}'
     wrong ":2: an operator has either" '{"operator":"a"}'
-    wrong ":2: unknown kind of line" '{"opera":"a"}'
+    wrong ":2: nothing known" '{"opera":"a"}'
     wrong "implementation" '{"operator":"a","implementation":[{"task_us":1}]}'
     wrong "more than 53 days" '{"operator":"a","implementations":[{"tasks":100000,"task_s":1000}]}'
     echo '{"gridtide":1}' > trace.jsonl

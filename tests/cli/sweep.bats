@@ -118,7 +118,7 @@ slow()
     sweep "$folder/trace.json.gz" --over pinned -o "$folder/db"
     run sweep "$folder/trace.json.gz" --over async -o "$folder/db"
     [ "$status" = 1 ]
-    [[ $output == *"a sweep over other parameters"* ]]
+    [[ $output == *"a sweep with other parameters"* ]]
     run sweep "$folder/trace.json.gz" --over pinned --seed 2 -o "$folder/db"
     [ "$status" = 1 ]
     [[ $output == *"made with other options"* ]]

@@ -185,7 +185,7 @@ d["tasks"].reverse()' 'comes after'
     trace '{"task_graph":"g","kinds":[{"kind":"k","task_us":1}],"tasks":[{"task":"a","kind":"z"}]}'
     refuses "typed.jsonl:2: task a: the graph has no kind z; defined so far: k"
     trace '{"task_graph":"g","tasks":[{"task":"a","duration_us":1,"after":["q"]}]}'
-    refuses 'no task is called q'
+    refuses 'there is no task q'
     trace '{"task_graph":"g","kinds":[{"kind":"k"},{"kind":"k"}]}'
     refuses "typed.jsonl:2: kind 1: kind k is defined already"
     trace '{"task_graph":"g","kinds":[{"kind":"k","task_heavy_us":[1,9]}]}'

@@ -75,7 +75,7 @@ explained()
 
 @test "tasks: explain says what bounds a kernel of them, which worker and kind, and why others are idle" {
     command -v jq > /dev/null || skip "no jq"
-    explained "$folder/two.jsonl" '.what | test("mega is bound by the critical path through its tasks: 2 workers .* 10.0 us of it tile; idle:.* before the first and after the last task, worker [01] ends last")'
+    explained "$folder/two.jsonl" '.what | test("mega is bound by the critical path of its tasks: 2 workers .* 10.0 us of it tile; idle:.* before the first and after the last task, worker [01] ends last")'
     # Lists that are uneven: one worker has all but one of the tasks.
     cat > "$folder/uneven.jsonl" <<- 'END'
 	{"gridtide":1,"name":"uneven","device":"h200"}

@@ -74,7 +74,7 @@ static uint32_t first_beside(const struct gt_loaded_run *t, gt_time_ps start_ps,
     return low;
 }
 
-/* A instance of ranks: its parts, and which came last and first. */
+/* An instance of ranks: its parts, and which came last and first. */
 struct instance {
     const gt_op_index *parts;
     uint32_t count;

@@ -38,7 +38,7 @@ typedef void gt_rank_piece_fn(void *user, const struct gt_rank_piece *piece);
 /* Tell all pieces, those of a part one after the other from its start to its end. */
 void gt_rank_pieces(const struct gt_loaded_run *run, gt_rank_piece_fn *tell, void *user);
 
-/* A instance for which ranks waited: who came last, and how long the others waited, all together. */
+/* An instance for which ranks waited: who came last, and how long the others waited, all together. */
 struct gt_rank_late {
     gt_gpu_index gpu;
     gt_time_ps came_ps, kept_ps;
