@@ -39,7 +39,9 @@ static const struct argp_option options[] = {
       0 },
     { "output", 'o', "V.db", 0, "Store to append the runs to (default: validation.db)", 0 },
     { "check", OPTION_CHECK, NULL, 0, "Exit status 1 if a threshold in the store's table metric is exceeded", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or only the number of blocks per SM",
+    { "blocks", OPTION_BLOCKS, "on|off", 0,
+      "Store every block (on, the default) or only the number of blocks per "
+      "SM",
       0 },
     { "format", 'f', "table|csv|json", 0, "Output format (default: table, line by line)", 0 },
     GT_OPTION_QUIET_FORMAT,
@@ -103,8 +105,8 @@ static const struct argp parser = {
     "slowest minus fastest measured makespan; start: median error of operations' starts; "
     "placed: blocks on other SMs than measured; floor: the same between two measured runs; "
     "order: pairs of kernels that start in one order in all measured runs and in the other "
-    "order in the simulated run; runs within: measured runs within the predicted range of the "
-    "makespan, in which 9 of 10 real runs are expected: gridtide-model(7). When interrupted, "
+    "order in the simulated run; runs within: measured runs within the predicted 90% interval of the makespan: "
+    "gridtide-model(7). When interrupted, "
     "it prints what was measured so far.",
     gt_model_children, NULL, NULL,
 };

@@ -100,9 +100,9 @@ static const struct argp parser = {
     "Simulate a trace on a device. Write the simulated run, and the measured run if the trace "
     "was recorded, to an SQLite file for stats, compare, export and report.\vWith --streams, "
     "--set, --device, --serialize or --cost=program the trace is also simulated without these "
-    "options, and the output shows the difference, what was scaled and the assumptions. If the "
-    "trace has no recorded call times, the makespan is given as a range that holds 9 of 10 "
-    "real runs: gridtide-model(7). A profile that is not a Gridtide trace is imported first. "
+    "options, and the output shows the difference, what was scaled and the assumptions. If the trace has no "
+    "recorded call times, the makespan has a 90% interval: gridtide-model(7). A profile that is not a Gridtide "
+    "trace is imported first. "
     "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
     gt_model_children, NULL, NULL,
 };

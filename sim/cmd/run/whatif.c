@@ -25,7 +25,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "change", OPTION_CHANGE, "SPEC", 0, "Apply SPEC; repeat to combine several", 0 },
+    { "change", OPTION_CHANGE, "SPEC", 0, "Apply change SPEC (see below); repeat to combine several", 0 },
     { "all", OPTION_ALL, NULL, 0, "Try every change that applies, each alone, best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "

@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
       0 },
     { "range", OPTION_RANGE, "NAME", 0, "Record only while an NVTX range [DOMAIN:]NAME is open", 0 },
     { "cost", OPTION_COST, "cached|measure|none", 0,
-      "Cost of recording on this machine: from the last measurement if there is one (cached, the "
+      "Recording overhead on this machine: from the last measurement if there is one (cached, the "
       "default), measured now (measure), or ignored (none)",
       0 },
     { "keep", OPTION_KEEP, "DIR", 0, "Keep the recorder's raw files in this folder", 0 },
