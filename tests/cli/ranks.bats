@@ -184,7 +184,7 @@ END
     [[ "$output" == *"missing.json: cannot open"* ]]
     run "$GRIDTIDE" import kinetic a.json
     [ "$status" -eq 2 ]
-    [[ "$output" == *"unknown format 'kinetic'"* ]]
+    [[ "$output" == *"format 'kinetic'"* ]]
 }
 
 @test "explain says which rank is the straggler, and what it did meanwhile" {
