@@ -24,8 +24,8 @@ double gt_percentile(const double *sorted, uint64_t count, unsigned percent);
 /* Sorts the values; the one at 50 percent: of an even number the lower one of the two in the middle. */
 double gt_median(double *values, uint64_t count);
 
-/* The first index from `low` on, `high` at most, for which `before`, which names it `at`, does not hold: it holds for all before
- * that one and for none behind. */
+/* Binary search: the first index from `low` on for which `before`, an expression of the index `at`, is false; `high` if there is none.
+ * `before` must be true for all lower indices and false for all higher ones. */
 #define GT_LOWER_BOUND(at, low, high, before)                                            \
     __extension__({                                                                      \
         __typeof__((low) + (high)) at##_low = (low), at##_high = (high);                 \

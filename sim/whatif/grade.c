@@ -15,7 +15,7 @@ static const double interval_high = 0.09, interval_medium = 0.2;
 static const double host_matters = 0.1;
 
 /* The part of a device file's values that may be estimates before answers for that device are trusted less. */
-static const double estimated_matters = 0.6;
+static const double estimated_matters = 0.5;
 
 static void grade_replay(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
 {

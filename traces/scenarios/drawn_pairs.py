@@ -158,7 +158,6 @@ def draw_launches(rng, count):
         drawn = draw(rng)
         key = (function, str(drawn["grid"]), str(drawn["block"]))
         if key in seen:
-            rng.random()
             continue
         seen.add(key)
         launches.append({"runs": runs, "function": function, "registers": registers, "static": drawn.get("static", static), **drawn})

@@ -3,7 +3,7 @@
 #
 # ARCHIVE (default: validate/recordings/pairs-h100-41.tar.zst) holds pairs that traces/scenarios/drawn_pairs.py drew, their launches
 # under Nsight Compute and what became of them on a GPU.  It was made on an H100 by
-#   drawn_pairs.py 41 104 320 FOLDER
+#   drawn_pairs.py 41 104 320 FOLDER    (which then drew four blocks a tile for gemm_tiled)
 #   gridtide validate FOLDER/pair-*.jsonl --repeat 3 --blocks off -o measured.db
 #   traces/record/profile.sh OUT profile kernels/profile FOLDER/launches.cases
 # The kernels' cost is their machine code's.  Prints the figures of pair_gains.py.

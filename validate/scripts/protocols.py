@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """How far what-ifs are from programs that were changed for real, on recordings of many protocols.
 
-    validate/scripts/protocols.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--csv FILE]
+    validate/scripts/protocols.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--changes PATTERN] [--without PATTERN]
+        [--steady] [--from profiler|start] [--csv FILE]
 
 FOLDER holds results.jsonl and the recordings that traces/record/protocols.py left. Each recording is asked for each change
 that leads from the recorded form to another one. Real times are those without a profiler: with a synchronisation after
 each iteration where the recording has one, in groups without where it has none.
+  --only      recordings whose name matches;  --changes, --without: changes that do, or do not
+  --steady    recordings whose steps are marked, or synchronised each
+  --from      recordings that begin there
   -v          a line a question: trace change real-base predicted-base real predicted error% low high trust
 then lines of name, value: errors of predicted step times in %, and of the change (predicted over predicted base, against real over
 real base); signs of gains over 3 % that are more than noise (the middle halves of both forms' times do not meet); answers within
@@ -135,15 +139,27 @@ def summary(rows):
         print("between_protocols_median %.1f worst %.1f" % (statistics.median(widths), max(widths)))
 
 
+def wanted(options, trace, change):
+    protocol = trace["protocol"]
+    return (fnmatch.fnmatch(trace["trace"], options.only) and fnmatch.fnmatch(change, options.changes)
+            and not fnmatch.fnmatch(change, options.without)
+            and (not options.steady or protocol["sync"] == "each" or protocol["marks"] != "none")
+            and options.begins in (None, protocol.get("from", "profiler")))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("-v", action="store_true")
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE") or os.path.join(os.path.dirname(__file__), "../../build/gridtide"))
     parser.add_argument("--only", default="*")
+    parser.add_argument("--changes", default="*")
+    parser.add_argument("--without", default="")
+    parser.add_argument("--steady", action="store_true")
+    parser.add_argument("--from", dest="begins", choices=["profiler", "start"])
     parser.add_argument("--csv")
     options = parser.parse_args()
-    asked = [one for one in questions(options.folder) if fnmatch.fnmatch(one[0]["trace"], options.only)]
+    asked = [one for one in questions(options.folder) if wanted(options, one[0], one[2])]
     with ThreadPoolExecutor(2) as pool:
         rows = list(pool.map(lambda one: judge(options, one), asked))
     for row in rows if options.v else []:
