@@ -2,12 +2,12 @@
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
     sim/build.c sim/build.h sim/range.c sim/range.h sim/task_programs.c sim/task_programs.h sim/simulate.c sim/simulate.h \
-    sim/base/affix.c sim/base/affix.h sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
+    sim/base/text.c sim/base/text.h sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
-    sim/base/hash.h sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
+    sim/base/hash.h sim/base/heap.h sim/base/named_table.c sim/base/named_table.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
-    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_host.c sim/check/order_collective.c sim/check/order_memory.c sim/check/order_parts.h sim/check/order_stream.c sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
+    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
     sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
@@ -16,18 +16,17 @@ sim_libsim_a_SOURCES = \
     sim/gpu/collective_kernel.h sim/gpu/collective_move.c sim/gpu/collective_move.h sim/gpu/copy_engine.c \
     sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/exclusive_copy.c \
     sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
-    sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/grid_sync_deadlock.c sim/gpu/grid_sync_deadlock.h sim/gpu/peer_kernel.c \
+    sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
     sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
-    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h \
-    sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/deferred_placement.c sim/gpu/deferred_placement.h \
+    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h \
     sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
-    sim/replay/equivalent_kernels.c sim/replay/equivalent_kernels.h sim/replay/equivalent_launches.c sim/replay/equivalent_launches.h \
+    sim/replay/equivalent.c sim/replay/equivalent.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
-    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/contexts.c sim/replay/contexts.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
+    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
     sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
@@ -41,7 +40,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/stream.c sim/stream/stream.h sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
-    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
+    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
@@ -50,12 +49,12 @@ sim_libsim_a_SOURCES = \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
-    sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/data_loader.c sim/workload/data_loader.h sim/workload/pytorch_ranges.c sim/workload/pytorch_ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
+    sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
-    sim/baseline/fit_connections.c sim/baseline/fit_connections.h sim/baseline/fit_priority.c \
-    sim/baseline/fit_priority.h sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
+    sim/baseline/fit.c sim/baseline/fit.h \
+     sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
     sim/baseline/kept_work.c sim/baseline/kept_work.h sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
     sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
@@ -66,21 +65,18 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c sim/rewrite/capture.h \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \
-    sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h sim/rewrite/assign_graph_flow.c \
-    sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/assign_write.c sim/rewrite/graph_identity.c \
-    sim/rewrite/graph_identity.h sim/rewrite/graph_nodes.c sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
-    sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
+    sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h \
+    sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/graph_nodes.c \
+    sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
+    sim/rewrite/graph_writer.h sim/rewrite/rebuild.c \
     sim/rewrite/rebuild.h sim/rewrite/repeats.c sim/rewrite/repeats.h sim/rewrite/repeats_join.c \
     sim/rewrite/scenario.c sim/rewrite/tokens.c sim/rewrite/tokens.h sim/rewrite/scenario.h \
     sim/training/gradients.c sim/training/gradients.h \
-    sim/training/join_ranks.c sim/training/join_ranks.h sim/training/passes.c sim/training/passes.h \
-    \
-    sim/training/rank_count.c sim/training/rank_count.h \
-    sim/training/replicate.c sim/training/replicate.h \
+    sim/training/ranks.c sim/training/ranks.h sim/training/passes.c sim/training/passes.h \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h \
-    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/host_pace.c sim/whatif/host_pace.h sim/whatif/kernel_bound.c \
-    sim/whatif/kernel_bound.h sim/whatif/whatif.c sim/whatif/whatif.h
+    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h \
+     sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices

@@ -14,7 +14,7 @@
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
-#include "sim/gpu/grid_sync_deadlock.h"
+#include "sim/gpu/grid_sync.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"

@@ -1,4 +1,4 @@
-# Tests: everything speaks TAP.  A new test is one more name in a list.
+# Tests: everything speaks TAP. A new test is one more name in a list.
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
@@ -147,8 +147,8 @@ UNIT_TESTS_BUILT += tests/unit/recorder_calls
 endif
 endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT) $(LONG_UNIT_TESTS_BUILT)
-tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
-    sim/cmd/print/table_print.c sim/cmd/print/terminal.c
+tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/terminal.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c
+
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorded_loads_SOURCES = tests/unit/recorded_loads.c validate/record/chunks.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorder_calls_SOURCES = tests/unit/recorder_calls.c validate/record/activities.c validate/record/calls.c validate/record/control.c \

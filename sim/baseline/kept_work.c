@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/data_loader.h"
 #include "sim/workload/ranges.h"
 
 /* Stretches of a thread's time, rising, none within another. */

@@ -7,7 +7,6 @@
 #include "sim/base/sort.h"
 #include "sim/rewrite/repeats.h"
 #include "sim/workload/host_waits.h"
-#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* Annotations are steps where they hold this part of the calls from the first on that submit work: a recorded process may have

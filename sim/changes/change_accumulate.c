@@ -6,9 +6,8 @@
 #include "sim/base/sort.h"
 #include "sim/changes/change.h"
 #include "sim/frameworks/framework.h"
-#include "sim/training/rank_count.h"
+#include "sim/training/ranks.h"
 #include "sim/training/training.h"
-#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* A step's forward and backward pass, made several times: its ranges once more for each. */

@@ -1,6 +1,6 @@
 /* collective-sms=N: no collective holds more than N SMs (NCCL_MAX_CTAS=N). */
 #include "sim/changes/change.h"
-#include "sim/training/rank_count.h"
+#include "sim/training/ranks.h"
 
 /* Kernels of collectives; of `unsized` of them nobody recorded how many bytes they move. */
 static uint32_t count_collectives(const struct gt_workload *w, uint32_t *unsized)

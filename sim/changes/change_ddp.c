@@ -15,11 +15,10 @@
 #include "sim/frameworks/framework.h"
 #include "sim/stream/call_times.h"
 #include "sim/training/passes.h"
-#include "sim/training/rank_count.h"
-#include "sim/training/replicate.h"
+#include "sim/training/ranks.h"
 #include "sim/training/training.h"
 #include "sim/workload/collective.h"
-#include "sim/workload/pytorch_ranges.h"
+#include "sim/workload/ranges.h"
 
 struct bucket {
     uint32_t gradients; /* how many of the step, from the one behind the bucket before on */

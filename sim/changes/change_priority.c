@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/baseline/fit_priority.h"
+#include "sim/baseline/fit.h"
 #include "sim/changes/change.h"
 
 /* Is that the stream's name, or the number that the trace gives it? */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/spelling.h"
+#include "sim/base/text.h"
 
 /* The device first, then its keys, then what is done to the workload. */
 const struct gt_change_kind *const gt_change_kinds[] = {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/spelling.h"
+#include "sim/base/text.h"
 #include "sim/cmd/input/cmd.h"
 #include "traces/io/overwrite.h"
 #include "traces/names/clean_text.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/spelling.h"
+#include "sim/base/text.h"
 
 enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
 

@@ -2,9 +2,9 @@
 #include "sim/gpu/batches.h"
 
 #include "sim/gpu/block_progress.h"
-#include "sim/gpu/deferred_placement.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/grid_sync.h"
+#include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/free_lists.h"

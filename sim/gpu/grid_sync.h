@@ -33,4 +33,8 @@ void gt_grid_sync_kernel_over(struct gt_machine *m, gt_command_index command);
 /* Would all blocks of the grid have room now, by the GPU's free_block_sets for its shape? */
 bool gt_grid_sync_has_room(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
+/* Nothing more can happen: append to `text` each grid of which some blocks wait at a barrier for others that have no SM,
+ * and whose blocks hold the SMs.  Returns how many such grids there are. */
+uint32_t gt_grid_sync_deadlocks(const struct gt_machine *m, char *text, size_t bytes);
+
 #endif

@@ -1,13 +1,10 @@
-/* placement.h - which SM gets the next block: policies by name (scheduling.placement of the device).
- *
- * To add one: its functions and a row of the table, both in placement.c.  Numbers that it takes stand in its row;
- * a device file, or --set, then says "NAME PARAMETER=NUMBER ...".
- */
+/* placement.h - on which SM a block is placed, at once or when the SM's earlier blocks of the same time are known. */
 #ifndef GRIDTIDE_SIM_GPU_PLACEMENT_H
 #define GRIDTIDE_SIM_GPU_PLACEMENT_H
 
 #include "sim/base/named_table.h"
 #include "sim/machine/gpu_state.h"
+#include "sim/machine/machine.h"
 
 /* What a policy may look at; the distributor's, and good during the call only. */
 struct gt_placement_view {
@@ -40,5 +37,16 @@ struct gt_placement_policy {
  * or one of these; with its parameters.  NULL with the reason. */
 const struct gt_placement_policy *gt_placement_find(const char *text, const struct gt_placement_policy *more,
                                                     double *parameters, struct gt_error *error);
+
+/* May it be so with this grid, one of the driver's? */
+bool gt_deferred_placement_suits(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
+/* `batch` stands for all its blocks from now on, and the event scheduled last ends it. */
+void gt_deferred_placement_begin(struct gt_machine *m, gt_gpu_index gpu, gt_batch_index batch);
+/* That batch, of no SM, ends now. */
+void gt_deferred_placement_end(struct gt_machine *m, const struct gt_batch *batch);
+
+/* Blocks of this grid are to be placed: the SMs get what they hold, where that matters.  False: they hold so much
+ * that none has room. */
+bool gt_deferred_placement_make_way(struct gt_machine *m, gt_gpu_index gpu, const struct gt_grid *grid);
 
 #endif

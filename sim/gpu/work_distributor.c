@@ -7,7 +7,6 @@
 #include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
-#include "sim/gpu/deferred_placement.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/placement.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/replay/contexts.h"
+#include "sim/replay/equivalent.h"
 #include "sim/workload/host_waits.h"
 
 /* The call that asked last, of those looked at so far. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/replay/equivalent_kernels.h"
+#include "sim/replay/equivalent.h"
 #include "sim/replay/replay.h"
 
 /* Passes at most; on large traces fewer, since each costs as much as a run.  Kernels whose blocks end apart take longer to

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/replay/contexts.h"
+#include "sim/replay/equivalent.h"
 #include "sim/replay/held_calls.h"
 
 /* The operation that ended last of several; GT_NONE: of none. */

@@ -7,7 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-#include "sim/replay/equivalent_launches.h"
+#include "sim/replay/equivalent.h"
 
 /* A node that started so long after its stream's last one was held up by something else. */
 static const int64_t clear_gap_ps = 3 * INT64_C(1000000);

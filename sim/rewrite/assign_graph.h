@@ -3,7 +3,6 @@
 #define GRIDTIDE_SIM_REWRITE_ASSIGN_GRAPH_H
 
 #include "sim/rewrite/data_flow.h"
-#include "sim/rewrite/independence.h"
 #include "sim/rewrite/rebuild.h"
 
 /* The graph that call `call` of the old workload launches has been copied: put what is independent of its nodes, by name or by

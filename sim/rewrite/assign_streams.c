@@ -8,8 +8,7 @@
 #include "sim/rewrite/assign_graph.h"
 #include "sim/rewrite/assign_targets.h"
 #include "sim/rewrite/data_flow.h"
-#include "sim/rewrite/graph_identity.h"
-#include "sim/rewrite/independence.h"
+#include "sim/rewrite/graph_nodes.h"
 #include "sim/workload/host_waits.h"
 #include "sim/workload/workload.h"
 

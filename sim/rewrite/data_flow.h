@@ -1,9 +1,4 @@
-/* data_flow.h - which operations of a stream need each other's data, by what the trace says that they read and write.
- *
- * Two that touch the same bytes, one of them writing, keep their order.  Nothing is known of an operation that does not
- * say what it writes on the device (or, of a copy out, reads there): a trace that says what a kernel writes says what it
- * reads too (traces/FORMAT.md).  Buffers whose addresses overlap are the same memory.
- */
+/* data_flow.h - which operations read what others write, and which are therefore independent. */
 #ifndef GRIDTIDE_SIM_REWRITE_DATA_FLOW_H
 #define GRIDTIDE_SIM_REWRITE_DATA_FLOW_H
 
@@ -43,5 +38,20 @@ void gt_data_flow_visit(struct gt_data_flow *flow, gt_call_index call, gt_stream
 void gt_data_flow_add(struct gt_data_flow *flow, gt_call_index call, gt_stream_index stream, gt_stream_index target);
 /* Whatever comes in the stream from `call` on comes after all before. */
 void gt_data_flow_clear(struct gt_data_flow *flow, gt_stream_index stream, gt_call_index call);
+
+struct gt_independence {
+    uint32_t
+        *unit; /* by call: calls that the user says are independent of those of other units; GT_NONE: nothing said */
+    uint32_t units; /* how many there are */
+    bool *kernels;  /* by name: is it of kernels that the user means? */
+};
+
+/* `patterns` is NULL-ended; NULL: there are none. */
+void gt_independence_find(struct gt_independence *independence, const struct gt_workload *workload,
+                          const char *const *patterns);
+/* The same for the nodes of one graph, unit[i] that of its i-th; returns how many units there are. */
+uint32_t gt_independence_nodes(const struct gt_independence *independence, const struct gt_workload *workload,
+                               gt_call_index call, uint32_t *unit);
+void gt_independence_free(struct gt_independence *independence);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sim/base/array.h"
 #include "sim/base/hash.h"
 #include "sim/base/sort.h"
-#include "sim/rewrite/graph_identity.h"
+#include "sim/rewrite/graph_nodes.h"
 #include "sim/rewrite/rebuild.h"
 
 /* Operations that what comes next must come after. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/replay/contexts.h"
+#include "sim/replay/equivalent.h"
 #include "sim/replay/held_calls.h"
 #include "sim/workload/collective.h"
 

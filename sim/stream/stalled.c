@@ -1,6 +1,6 @@
 #include "sim/stream/stalled.h"
 
-#include "sim/replay/contexts.h"
+#include "sim/replay/equivalent.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/launch_order.h"
 #include "sim/stream/waiting.h"

@@ -8,7 +8,6 @@
 #include "sim/training/passes.h"
 #include "sim/training/threads.h"
 #include "sim/training/training.h"
-#include "sim/workload/pytorch_ranges.h"
 #include "sim/workload/ranges.h"
 
 /* Which passes of a training step belong to which step of an optimiser. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/workload/pytorch_ranges.h"
+#include "sim/workload/ranges.h"
 
 /* By call: how many before it submit work that no node of a backward pass asked for; one more than calls.  NULL: the trace has
  * no such nodes. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/base/sort.h"
-#include "sim/workload/pytorch_ranges.h"
+#include "sim/workload/ranges.h"
 
 /* So many calls a turn at least, in the mean: a thread that fetches data makes fewer, and so does one that looks after others. */
 enum { LEAST_CALLS = 8, LEAST_TURNS = 2 };

@@ -7,10 +7,10 @@
 #include "sim/devices/occupancy.h"
 #include "sim/machine/durations.h"
 #include "sim/rewrite/scenario.h"
-#include "sim/training/rank_count.h"
+#include "sim/training/ranks.h"
 #include "sim/warp/kernel_model.h"
-#include "sim/whatif/host_pace.h"
-#include "sim/whatif/kernel_bound.h"
+#include "sim/whatif/bound.h"
+#include "sim/whatif/grade.h"
 #include "sim/whatif/whatif.h"
 
 /* Kernels recorded on one device, on another: each scaled by what bounds it. */

@@ -5,6 +5,7 @@
 #include "sim/baseline/profiler.h"
 #include "sim/baseline/steady.h"
 #include "sim/baseline/steps.h"
+#include "sim/frameworks/framework.h"
 #include "sim/whatif/bound.h"
 
 /* What the rules go by: of the recording and its replay. */
@@ -25,5 +26,15 @@ void gt_grade_dropped(struct gt_scenario *scenario, const struct gt_grade_facts 
  * step; `part`: what it is bound by (bound.h). */
 void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const struct gt_steady *steady,
               double low_us, double high_us, const double part[GT_BOUNDS_BY]);
+
+/* 1 to 1 where nothing is taken off the host's time, or the user timed a step (--step). */
+struct gt_paces gt_host_paces(const struct gt_framework *framework, const struct gt_grade_facts *facts,
+                              const struct gt_steady *steady);
+
+/* How far a prediction of a step may be off, as a part, with the host's pace known. */
+double gt_model_varies(const struct gt_framework *framework, const struct gt_grade_facts *facts);
+
+/* In `to`, a copy of `from`, which states its times, the host takes `pace` times as long. */
+void gt_host_at_pace(struct gt_workload *to, const struct gt_workload *from, double pace);
 
 #endif

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/baseline/fit_connections.h"
-#include "sim/baseline/fit_priority.h"
-#include "sim/training/join_ranks.h"
+#include "sim/baseline/fit.h"
+#include "sim/training/ranks.h"
 #include "sim/training/training.h"
-#include "sim/whatif/host_pace.h"
+#include "sim/whatif/grade.h"
 
 /* The host's pace, by a step that the user timed without a profiler.
  *

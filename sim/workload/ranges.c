@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/base/text.h"
 
 /* A file may nest ranges as deep as it likes: so many open ones are looked at for the one that holds the next. */
 enum { DEPTH_MAX = 16 };
@@ -187,4 +188,41 @@ gt_range_index *gt_ranges_innermost(const struct gt_workload *w)
     free(a.open);
     free(a.below);
     return a.innermost;
+}
+
+bool gt_is_data_loader(const char *name)
+{
+    size_t length = strlen(name);
+
+    return gt_begins(name, length, "enumerate(DataLoader)#") || gt_begins(name, length, "enumerate(DataPipe)#") ||
+           gt_ends(name, length, "dataloader_next") || gt_ends(name, length, ".val_next") ||
+           (strstr(name, "utils/data/dataloader.py(") != NULL && gt_ends(name, length, ": __next__"));
+}
+
+static bool begins(const struct gt_workload *w, const struct gt_range *range, const char *start)
+{
+    return strncmp(gt_name_text(w, range->name), start, strlen(start)) == 0;
+}
+
+bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range *range)
+{
+    return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
+}
+
+bool gt_range_is_backward_node(const struct gt_workload *w, const struct gt_range *range)
+{
+    return begins(w, range, "autograd::engine::evaluate_function");
+}
+
+bool gt_range_is_optimiser_step(const struct gt_workload *w, const struct gt_range *range)
+{
+    return begins(w, range, "Optimizer.step#");
+}
+
+bool gt_ranges_are_compiled(const struct gt_workload *w)
+{
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        if (strstr(gt_name_text(w, w->ranges[i].name), "CompiledFunctionBackward") != NULL)
+            return true;
+    return false;
 }

@@ -24,7 +24,7 @@ static void near(double value, double expected)
 static void medians_and_quartiles(void **state)
 {
     double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
-    struct gt_summary summary = gt_summarise(odd, 5);
+    struct gt_bench_summary summary = gt_summarise(odd, 5);
 
     (void)state;
     near(summary.median, 3);
@@ -45,7 +45,7 @@ static void medians_and_quartiles(void **state)
 static void halves_keep_the_mean(void **state)
 {
     double samples[] = { 262, 200, 268, 202, 260 };
-    struct gt_summary halves[2];
+    struct gt_bench_summary halves[2];
 
     (void)state;
     gt_summarise_halves(samples, 5, halves);
@@ -185,7 +185,7 @@ static int remove_path(void **state)
 /* What is written is read back: numbers rounded, lists broken over lines, sources above each. */
 static void the_file_reads_back(void **state)
 {
-    const struct gt_summary summary = { 3.6249, 3.5, 3.75, 400 };
+    const struct gt_bench_summary summary = { 3.6249, 3.5, 3.75, 400 };
     struct gt_calibration calibration;
     struct gt_device *device = gt_calloc(1, sizeof *device);
     struct gt_key_notes notes;
@@ -204,7 +204,7 @@ static void the_file_reads_back(void **state)
     memset(method, 'm', sizeof method - 1);
     method[sizeof method - 1] = '\0';
     gt_found(&calibration, "host.launch_call_us", summary.median, summary, "%s", method);
-    gt_found(&calibration, "copy.duplex_gbps", 103.4567, (struct gt_summary){ 0, 0, 0, 0 }, "sum");
+    gt_found(&calibration, "copy.duplex_gbps", 103.4567, (struct gt_bench_summary){ 0, 0, 0, 0 }, "sum");
     gt_found_known(&calibration, "block.registers_per_thread", "255", "vendor document: a book");
     gt_found_note(&calibration, "a note of %d words", 5);
     gt_not_found(&calibration, "copy.p2p_gbps", "no second GPU");
@@ -280,7 +280,7 @@ static void what_is_not_found_stays(void **state)
 
         gt_calibration_init(&calibration);
         gt_found_text(&calibration, "chip.name", names[other], "device properties");
-        gt_found(&calibration, "copy.d2d_gbps", 2000, (struct gt_summary){ 0, 0, 0, 0 }, "new");
+        gt_found(&calibration, "copy.d2d_gbps", 2000, (struct gt_bench_summary){ 0, 0, 0, 0 }, "new");
         gt_not_found(&calibration, "copy.p2p_gbps", "no second GPU");
         if (gt_calibration_write(&calibration, path, &error) != 0 ||
             gt_device_load_notes(path, device, &notes, &error) != 0)
@@ -312,7 +312,7 @@ static void processes_are_combined(void **state)
     (void)state;
     assert_non_null(file);
     for (int i = 0; i < 3; i++) {
-        const struct gt_summary summary = { values[i], values[i] - 0.25, values[i] + 0.25, 10 };
+        const struct gt_bench_summary summary = { values[i], values[i] - 0.25, values[i] + 0.25, 10 };
 
         gt_calibration_init(&sent);
         gt_calibration_init(&all[i]);
@@ -375,7 +375,7 @@ static void what_ends_early_is_an_error(void **state)
 /* A value that its key does not allow is not taken; what does not fit together is not written. */
 static void nonsense_is_refused(void **state)
 {
-    const struct gt_summary none = { 0, 0, 0, 0 };
+    const struct gt_bench_summary none = { 0, 0, 0, 0 };
     struct gt_calibration calibration;
     struct gt_error error;
 

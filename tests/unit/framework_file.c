@@ -114,7 +114,7 @@ static void errors_name_file_and_line_and_what_to_do(void **state)
     refuses("[pinned]\nwarm_part = 1.5\n", ":2: pinned.warm_part: '1.5' is outside 0.01 to 1 part");
     refuses("[framework]\nname = mine\n",
             ": there is no elementwise.threads, which has no default; set it (threads: ");
-    refuses("", ": sets no key, so no framework file");
+    refuses("", ": sets no key: not a valid framework file");
 }
 
 /* None is left out in silence. */

@@ -14,7 +14,7 @@
 
 #include "plots/data/kernel_view.h"
 #include "plots/data/units.h"
-#include "sim/workload/data_loader.h"
+#include "sim/workload/ranges.h"
 #include "traces/names/short_name.h"
 #include "traces/names/time_text.h"
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/table_parts.h"
+#include "sim/cmd/print/terminal.h"
 
 static const struct gt_column columns[] = {
     { "name", GT_COLUMN_WIDE },

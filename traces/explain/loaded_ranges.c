@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/data_loader.h"
+#include "sim/workload/ranges.h"
 #include "traces/explain/loaded_ranges.h"
 
 /* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */

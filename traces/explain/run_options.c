@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/affix.h"
+#include "sim/base/text.h"
 
 static bool is(const char *text, size_t length, const char *option)
 {

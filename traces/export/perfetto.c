@@ -7,7 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/heap.h"
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 #include "traces/export/perfetto.pb-c.h"
 #include "traces/names/demangle.h"
 

@@ -1,6 +1,6 @@
 /* finish.c - from a profile's joined rows to a workload: order, kinds, times. */
 #include "sim/base/sort.h"
-#include "sim/workload/data_loader.h"
+#include "sim/workload/ranges.h"
 #include "traces/import/internal.h"
 
 #include <stdlib.h>

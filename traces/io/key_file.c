@@ -53,7 +53,7 @@ static char *read_whole(const char *path, const char *of, size_t *length, struct
     if (got == 0 && *length <= FILE_BYTES)
         return text;
     if (got == 0)
-        gt_error_set(error, "%s: larger than %d bytes, so no %s file", path, FILE_BYTES, of);
+        gt_error_set(error, "%s: larger than %d bytes, which no %s file is", path, FILE_BYTES, of);
     free(text);
     return NULL;
 }
@@ -145,7 +145,7 @@ static int refuse_section(struct reading *reading, const char *section)
 static int continue_value(struct reading *reading, const char *value)
 {
     if (reading->last == NULL || reading->table->rows[reading->last - reading->settings].type != GT_KEY_U32_LIST)
-        return refuse(reading, "a line that begins with a space goes on with a list, and '%.60s' follows none",
+        return refuse(reading, "a line that begins with a space continues a list, but no list precedes '%.60s'",
                       value);
     size_t length = strlen(reading->last->value);
     reading->last->value = gt_realloc(reading->last->value, length + strlen(value) + 1, 1);
@@ -205,7 +205,7 @@ static int parse(struct reading *reading, struct gt_error *error)
     for (size_t i = 0; i < reading->table->count; i++)
         if (reading->settings[i].value != NULL)
             return 0;
-    return gt_error_set(error, "%s: sets no key, so no %s file", reading->path, reading->table->of);
+    return gt_error_set(error, "%s: sets no key: not a valid %s file", reading->path, reading->table->of);
 }
 
 /* Hand the sources over to `notes`. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 #include "traces/io/decimal.h"
 
 static int compare_extras(const void *left, const void *right, void *user)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/spelling.h"
+#include "sim/base/text.h"
 #include "traces/io/decimal.h"
 
 enum { UNKNOWN_LIMIT = 64, NAME_SHOWN = 60, DOUBLE_BYTES = 64 };

@@ -6,7 +6,7 @@
 
 #include <uthash.h>
 
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 
 /* A longer name is a nuisance in every launch. */
 enum { KERNEL_KEY_BYTES = 40 };

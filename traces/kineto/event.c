@@ -1,6 +1,6 @@
 /* event.c - what one event of a Kineto profile means to a workload. */
-#include "sim/base/affix.h"
 #include "sim/base/array.h"
+#include "sim/base/text.h"
 #include "traces/kineto/internal.h"
 
 #include <string.h>

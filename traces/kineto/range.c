@@ -1,7 +1,7 @@
 /* range.c - operators, annotations, steps and modules: what the calls of a thread were made for. */
 #include <string.h>
 
-#include "sim/base/affix.h"
+#include "sim/base/text.h"
 #include "traces/kineto/internal.h"
 
 bool kineto_is_module(const char *name, size_t length)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 
 /* Control characters (C0, DEL, C1), and what shows nothing, breaks lines or turns the direction of what
  * follows (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 #include "traces/names/demangle.h"
 
 /* Columns that the clean character at `text` takes (East Asian ones are wide), its bytes in *length. */

@@ -17,16 +17,16 @@ static double quantile(const double *sorted, size_t count, double share)
     return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
-struct gt_summary gt_summarise(double *samples, size_t count)
+struct gt_bench_summary gt_summarise(double *samples, size_t count)
 {
     if (count == 0)
-        return (struct gt_summary){ 0, 0, 0, 0 };
+        return (struct gt_bench_summary){ 0, 0, 0, 0 };
     qsort(samples, count, sizeof(*samples), gt_by_double);
-    return (struct gt_summary){ quantile(samples, count, 0.5), quantile(samples, count, 0.25),
+    return (struct gt_bench_summary){ quantile(samples, count, 0.5), quantile(samples, count, 0.25),
                                 quantile(samples, count, 0.75), count };
 }
 
-void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves[2])
+void gt_summarise_halves(double *samples, size_t count, struct gt_bench_summary halves[2])
 {
     gt_summarise(samples, count);
     for (size_t half = 0; half < 2; half++) {

@@ -7,17 +7,17 @@
 #include <stdint.h>
 
 /* Median and quartiles; all 0 where there are no samples. */
-struct gt_summary {
+struct gt_bench_summary {
     double median, low, high;
     size_t count;
 };
 
 /* Sorts `samples`. Quartiles lie between two samples where their rank does (R's type 7). */
-struct gt_summary gt_summarise(double *samples, size_t count);
+struct gt_bench_summary gt_summarise(double *samples, size_t count);
 
 /* The lower half of the samples and the upper one: means, not medians, so that both together keep the mean of
  * all; and quartiles of each. Sorts `samples`, of which there are two or more. */
-void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves[2]);
+void gt_summarise_halves(double *samples, size_t count, struct gt_bench_summary halves[2]);
 
 /* A straight line y = base + slope * x. */
 struct gt_line {

@@ -296,9 +296,9 @@ int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to
     return 0;
 }
 
-struct gt_summary gt_bench_mean(const struct gt_summary *parts, size_t count)
+struct gt_bench_summary gt_bench_mean(const struct gt_bench_summary *parts, size_t count)
 {
-    struct gt_summary mean = { 0, 0, 0, 0 };
+    struct gt_bench_summary mean = { 0, 0, 0, 0 };
     for (size_t i = 0; i < count; i++) {
         mean.median += parts[i].median / (double)count;
         mean.low += parts[i].low / (double)count;

@@ -110,6 +110,6 @@ int gt_bench_record_kernels(struct gt_bench *bench, bool kernels);
 int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to, double *us);
 
 /* The mean of several summaries of like things: value, quartiles; the counts are added. */
-struct gt_summary gt_bench_mean(const struct gt_summary *parts, size_t count);
+struct gt_bench_summary gt_bench_mean(const struct gt_bench_summary *parts, size_t count);
 
 #endif

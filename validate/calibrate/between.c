@@ -87,7 +87,7 @@ static int measure(struct gt_bench *bench, const char *key, bool events)
         for (int i = 1; r >= 0 && i < TURNS; i++)
             timeline.gaps_us[timeline.count++] = (timeline.start_ns[i] - timeline.end_ns[i - 1]) / 1000;
     }
-    struct gt_summary summary = gt_summarise(timeline.gaps_us, timeline.count);
+    struct gt_bench_summary summary = gt_summarise(timeline.gaps_us, timeline.count);
     gt_found(bench->found, key, summary.median > 0 ? summary.median : 0, summary,
              "kernels, copies up and down of 250 KiB in turn %s, all asked for before",
              events ? "on two streams, through events" : "in one stream");

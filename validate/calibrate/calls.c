@@ -194,11 +194,11 @@ static cudaError_t play_burst(void *user, uint32_t number, bool counts)
     return status == cudaSuccess ? play_round(objects, 0, true, counts) : status;
 }
 
-static void state(struct gt_bench *bench, const struct timed_call *calls, const struct gt_summary *parts,
+static void state(struct gt_bench *bench, const struct timed_call *calls, const struct gt_bench_summary *parts,
                   size_t count)
 {
     char each[GT_FINDING_METHOD_BYTES] = "";
-    struct gt_summary mean = gt_bench_mean(parts, count);
+    struct gt_bench_summary mean = gt_bench_mean(parts, count);
     for (size_t i = 0; i < count; i++)
         snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%s %.2f", i > 0 ? ", " : "", calls[i].name,
                  parts[i].median);
@@ -208,7 +208,7 @@ static void state(struct gt_bench *bench, const struct timed_call *calls, const 
 int gt_calibrate_calls(struct gt_bench *bench)
 {
     struct objects objects = { .bench = bench, .stream = bench->streams[0] };
-    struct gt_summary parts[KINDS_MOST];
+    struct gt_bench_summary parts[KINDS_MOST];
     size_t kinds = 0;
     int status = 0;
     objects.samples = gt_calloc(CALLS, sizeof(*objects.samples));

@@ -147,7 +147,7 @@ static int measure_calls(struct gt_bench *bench, struct played *played, struct k
     for (uint32_t into = GT_TREE_NULL; into <= GT_TREE_TAIL; into++) {
         const struct plan plan = { 1, CALLS, into, 0, 60, 0.3, 10 };
         size_t count = 0;
-        struct gt_summary calls, firsts, gaps;
+        struct gt_bench_summary calls, firsts, gaps;
 
         for (int r = 0; r < ROUNDS; r++) {
             if (play(bench, &plan, played, true) != 0)
@@ -190,7 +190,7 @@ static int measure_latency(struct gt_bench *bench, struct played *played, const 
 
     for (uint32_t into = GT_TREE_NULL; into <= GT_TREE_TAIL; into++) {
         const struct plan plan = { 1, 1, into, 0, 60, 0.3, into == GT_TREE_TAIL ? 10 : 80 };
-        struct gt_summary latencies, ends;
+        struct gt_bench_summary latencies, ends;
 
         for (int r = 0; r < ROUNDS; r++) {
             if (play(bench, &plan, played, true) != 0)
@@ -226,7 +226,7 @@ static int measure_crowd_of(struct gt_bench *bench, struct played *played, const
 {
     const struct plan plan = { blocks, 1, into, 0, 60, 0.3, 20 };
     double apart[ROUNDS], calls[ROUNDS * MOST];
-    struct gt_summary spacing, call;
+    struct gt_bench_summary spacing, call;
     size_t count = 0;
 
     for (int r = 0; r < ROUNDS; r++) {
@@ -301,7 +301,7 @@ static int measure_depth(struct gt_bench *bench, struct played *played)
 static int measure_level(struct gt_bench *bench, struct played *played, struct known *known)
 {
     double level[ROUNDS];
-    struct gt_summary summary;
+    struct gt_bench_summary summary;
 
     for (int r = 0; r < ROUNDS; r++) {
         uint64_t lag_ns[2];

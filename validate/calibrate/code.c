@@ -38,7 +38,7 @@ static int measure_lines(struct gt_bench *bench)
         samples[i] = span(seen, GT_CODE_LINES, 0) / (GT_CODE_LINES - 1);
         again[i] = span(seen, GT_CODE_LINES, 1) / (GT_CODE_LINES - 1);
     }
-    struct gt_summary cold = gt_summarise(samples, sms), warm = gt_summarise(again, sms);
+    struct gt_bench_summary cold = gt_summarise(samples, sms), warm = gt_summarise(again, sms);
     gt_found(bench->found, "warp.fetch_next_cycles", cold.median, cold,
              "a line of straight code, first launch of a process, all SMs; %.1f when it runs again", warm.median);
     return 0;
@@ -56,7 +56,7 @@ static int measure_far(struct gt_bench *bench)
         return -1;
     for (uint32_t i = 0; i < sms; i++)
         samples[i] = fmax(0, (double)seen[i * PASSES] - (double)seen[i * PASSES + 1]) / GT_CODE_FAR_JUMPS;
-    struct gt_summary summary = gt_summarise(samples, sms);
+    struct gt_bench_summary summary = gt_summarise(samples, sms);
     gt_found(bench->found, "warp.fetch_cycles", summary.median, summary,
              "branches over %d instructions, first launch of a process, all SMs, beyond the second pass",
              GT_CODE_FAR_SKIPPED);
@@ -64,7 +64,7 @@ static int measure_far(struct gt_bench *bench)
 }
 
 /* Cycles from one constant to the next, in a second pass over `constants` of them. */
-static int constant_cycles(struct gt_bench *bench, uint32_t constants, struct gt_summary *summary)
+static int constant_cycles(struct gt_bench *bench, uint32_t constants, struct gt_bench_summary *summary)
 {
     enum { BLOCKS = 4, ROUNDS = 2, READINGS = BLOCKS * PASSES * CONSTANT_READINGS };
     uint32_t *to = (uint32_t *)bench->log, clocks[READINGS], mask = constants * GT_CODE_CONSTANT_WORDS - 1;
@@ -85,11 +85,11 @@ static int constant_cycles(struct gt_bench *bench, uint32_t constants, struct gt
 /* More constants than the first cache holds: each waits for the next cache. */
 static int measure_constants(struct gt_bench *bench)
 {
-    struct gt_summary few, many;
+    struct gt_bench_summary few, many;
     GT_TRY(gt_calibrate_fill_constants());
     if (constant_cycles(bench, FEW_CONSTANTS, &few) != 0 || constant_cycles(bench, GT_CODE_CONSTANTS, &many) != 0)
         return -1;
-    struct gt_summary more = gt_summary_less(many, few.median);
+    struct gt_bench_summary more = gt_summary_less(many, few.median);
     gt_found(bench->found, "warp.constant_miss_cycles", more.median, more,
              "constants of 16 KiB that wait for each other, %.0f cycles each, less %.0f of 1 KiB", many.median,
              few.median);

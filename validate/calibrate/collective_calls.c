@@ -115,7 +115,7 @@ static int connect(struct ranks *ranks)
 static int measure(struct ranks *ranks)
 {
     double first_us[ROUNDS * RANKS], more_us[ROUNDS * RANKS];
-    struct gt_summary first, more;
+    struct gt_bench_summary first, more;
     size_t count = 0;
 
     if (make(ranks) != 0 || connect(ranks) != 0)

@@ -201,7 +201,7 @@ static int measure_curve(struct ranks *ranks, size_t kind, int protocol, double 
 
 static int measure_channel(struct ranks *ranks, size_t kind, int protocol, double first_ns)
 {
-    struct gt_summary none = { 0 };
+    struct gt_bench_summary none = { 0 };
     uint64_t bytes = protocols[protocol].channel_bytes;
     char key[64];
     double ns;

@@ -130,13 +130,13 @@ static int submit_us(struct gt_bench *bench, const struct transfer *transfer, do
 static int measure_submit(struct gt_bench *bench)
 {
     double us[SUBMIT_ROUNDS];
-    struct gt_summary parts[2];
+    struct gt_bench_summary parts[2];
     for (int way = 0; way < 2; way++) {
         if (submit_us(bench, &transfers[way], us) != 0)
             return -1;
         parts[way] = gt_summarise(us, SUBMIT_ROUNDS);
     }
-    struct gt_summary both = gt_bench_mean(parts, 2);
+    struct gt_bench_summary both = gt_bench_mean(parts, 2);
     gt_found(bench->found, "latency.copy_submit_us", fmax(0, both.median), both,
              "call's end to CUPTI's start, 4 KiB, idle GPU; up %.2f, down %.2f", parts[0].median, parts[1].median);
     return 0;

@@ -18,19 +18,19 @@ int gt_bench_flush_l2(struct gt_bench *bench);
 double gt_bench_known(const struct gt_bench *bench, const char *key);
 
 /* All numbers of a summary less `less`; times `factor`; `amount` over them, low and high changing places. */
-static inline struct gt_summary gt_summary_less(struct gt_summary summary, double less)
+static inline struct gt_bench_summary gt_summary_less(struct gt_bench_summary summary, double less)
 {
-    return (struct gt_summary){ summary.median - less, summary.low - less, summary.high - less, summary.count };
+    return (struct gt_bench_summary){ summary.median - less, summary.low - less, summary.high - less, summary.count };
 }
 
-static inline struct gt_summary gt_summary_times(struct gt_summary summary, double factor)
+static inline struct gt_bench_summary gt_summary_times(struct gt_bench_summary summary, double factor)
 {
-    return (struct gt_summary){ summary.median * factor, summary.low * factor, summary.high * factor, summary.count };
+    return (struct gt_bench_summary){ summary.median * factor, summary.low * factor, summary.high * factor, summary.count };
 }
 
-static inline struct gt_summary gt_summary_rate(double amount, struct gt_summary summary)
+static inline struct gt_bench_summary gt_summary_rate(double amount, struct gt_bench_summary summary)
 {
-    return (struct gt_summary){ amount / summary.median, amount / summary.high, amount / summary.low, summary.count };
+    return (struct gt_bench_summary){ amount / summary.median, amount / summary.high, amount / summary.low, summary.count };
 }
 
 #endif

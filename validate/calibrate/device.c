@@ -137,7 +137,7 @@ static int measure_ticks(struct gt_bench *bench)
     GT_TRY(cudaMemcpy(seen, ticks, sizeof(seen), cudaMemcpyDeviceToHost));
     for (int i = 1; i < TICKS; i++)
         steps[i - 1] = (double)(seen[i] - seen[i - 1]);
-    struct gt_summary summary = gt_summarise(steps, TICKS - 1);
+    struct gt_bench_summary summary = gt_summarise(steps, TICKS - 1);
     gt_found_note(bench->found, "global timer: steps of %.0f ns (quartiles %.0f to %.0f)", summary.median,
                   summary.low, summary.high);
     return 0;
@@ -159,7 +159,7 @@ int gt_calibrate_clock(struct gt_bench *bench)
                            (double)(block->end_ns - block->start_ns);
         }
     }
-    struct gt_summary summary = gt_summarise(mhz, count);
+    struct gt_bench_summary summary = gt_summarise(mhz, count);
     gt_found(bench->found, "chip.clock_mhz", round(summary.median), summary,
              "clock64 against the global timer, 5 ms spins on all SMs (heavy load may lower it)");
     return measure_ticks(bench);

@@ -77,7 +77,7 @@ static int measure_block_start(struct gt_bench *bench)
             samples[seen++] = fmax(0, (starts[count - 1] - starts[0]) / (double)(count - 1) - turn);
     }
     if (status == 0) {
-        struct gt_summary summary = gt_summarise(samples, seen);
+        struct gt_bench_summary summary = gt_summarise(samples, seen);
         gt_found(bench->found, "warp.block_start_cycles", summary.median, summary,
                  "from one of %u blocks of a wave to the next on an SM, less %.1f in which every SM gets one", per_sm,
                  turn);
@@ -111,7 +111,7 @@ static int measure_refill(struct gt_bench *bench)
 {
     static const uint32_t threads[2] = { 1024, 256 };
     double *gaps = gt_calloc(GT_BENCH_BLOCKS, sizeof(*gaps));
-    struct gt_summary parts[2];
+    struct gt_bench_summary parts[2];
     int status = 0;
     for (int i = 0; status == 0 && i < 2; i++) {
         size_t count = 0;
@@ -119,7 +119,7 @@ static int measure_refill(struct gt_bench *bench)
         parts[i] = gt_summarise(gaps, count);
     }
     if (status == 0) {
-        struct gt_summary both = gt_bench_mean(parts, 2);
+        struct gt_bench_summary both = gt_bench_mean(parts, 2);
         gt_found(bench->found, "scheduling.refill_ns", both.median, both,
                  "a block's end to the next one's start in its slot; %u threads %.0f, %u threads %.0f", threads[0],
                  parts[0].median, threads[1], parts[1].median);
@@ -149,7 +149,7 @@ static int gap_behind(struct gt_bench *bench, uint32_t per_sm, double *ns)
     uint64_t next_ns = bench->blocks[blocks].start_ns;
     for (uint32_t i = 0; status == 0 && i < blocks; i++)
         ends_ns[i] = (double)(int64_t)(next_ns - bench->blocks[i].end_ns);
-    struct gt_summary ends = gt_summarise(ends_ns, blocks);
+    struct gt_bench_summary ends = gt_summarise(ends_ns, blocks);
     *ns = ends_ns[blocks - 1] - ends_ns[0] < TOGETHER_MOST_NS ? ends.median : 0;
     free(ends_ns);
     return status;
@@ -176,7 +176,7 @@ static int measure_retire(struct gt_bench *bench)
         gt_not_found(bench->found, "scheduling.retire_ns", "blocks did not end together");
         return 0;
     }
-    struct gt_summary summary = gt_summarise(slopes, count);
+    struct gt_bench_summary summary = gt_summarise(slopes, count);
     gt_found(bench->found, "scheduling.retire_ns", fmax(0, summary.median), summary,
              "1 to %u blocks an SM that end together: how much later a kernel behind starts, a block", most);
     return 0;

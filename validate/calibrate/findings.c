@@ -68,7 +68,7 @@ static struct gt_finding *take(struct gt_calibration *calibration, const char *k
     free(finding->value);
     finding->value = NULL;
     finding->known = false;
-    finding->summary = (struct gt_summary){ 0, 0, 0, 0 };
+    finding->summary = (struct gt_bench_summary){ 0, 0, 0, 0 };
     if (gt_device_set(scratch, key, value, &error) == 0)
         finding->value = strdup(value);
     else
@@ -82,7 +82,7 @@ static void set_method(struct gt_finding *finding, const char *format, va_list a
     vsnprintf(finding->method, sizeof(finding->method), format, arguments);
 }
 
-void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_summary summary,
+void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_bench_summary summary,
               const char *method, ...)
 {
     char text[NUMBER_BYTES];

@@ -15,7 +15,7 @@ enum { GT_FINDING_METHOD_BYTES = 160, GT_CALIBRATION_LINE_BYTES = 160, GT_CALIBR
 struct gt_finding {
     char *value;                          /* as written in a device file; NULL: not measured */
     char method[GT_FINDING_METHOD_BYTES]; /* how it was found, or why it was not; "" where nobody tried */
-    struct gt_summary summary;            /* in the key's unit; count 0: there is nothing to spread */
+    struct gt_bench_summary summary;            /* in the key's unit; count 0: there is nothing to spread */
     bool known;                           /* from documents, not from a measurement */
 };
 
@@ -28,7 +28,7 @@ struct gt_calibration {
 
 /* For the groups: state what was found. Values are numbers in the key's unit; one outside the key's
  * range is not taken and the key's method says so. `method` is printf-style. */
-void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_summary summary,
+void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_bench_summary summary,
               const char *method, ...) __attribute__((format(printf, 5, 6)));
 /* The same for what is read rather than measured, as text. */
 void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method, ...)

@@ -65,7 +65,7 @@ static int play(struct gt_bench *bench, const struct chain *chain, const struct 
 static int measure_chain(struct gt_bench *bench, const struct chain *chain)
 {
     const uint32_t blocks[SHAPES] = { 1, 2 * (uint32_t)bench->gpu.multiProcessorCount };
-    struct gt_summary parts[SHAPES];
+    struct gt_bench_summary parts[SHAPES];
     double gaps[ROUNDS * GAPS];
     for (int s = 0; s < SHAPES; s++) {
         const struct gt_bench_spin spin = { blocks[s], 256, 0, 0, kernel_us, 0, 0 };
@@ -74,7 +74,7 @@ static int measure_chain(struct gt_bench *bench, const struct chain *chain)
                 return -1;
         parts[s] = gt_summarise(gaps, ROUNDS * GAPS);
     }
-    struct gt_summary both = gt_bench_mean(parts, SHAPES);
+    struct gt_bench_summary both = gt_bench_mean(parts, SHAPES);
     gt_found(bench->found, chain->key, both.median, both, "%s; %u block %.2f, %u blocks %.2f", chain->how, blocks[0],
              parts[0].median, blocks[1], parts[1].median);
     return 0;
@@ -141,7 +141,7 @@ static int measure_busy(struct gt_bench *bench)
     for (int c = 0; c < BUSY_COUNTS; c++)
         snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%.2f", c > 0 ? ", " : "",
                  gt_summarise(gaps[c], BUSY_ROUNDS).median);
-    struct gt_summary crowd = gt_summarise(bases, BUSY_ROUNDS), busy = gt_summarise(slopes, BUSY_ROUNDS);
+    struct gt_bench_summary crowd = gt_summarise(bases, BUSY_ROUNDS), busy = gt_summarise(slopes, BUSY_ROUNDS);
     gt_found(bench->found, "latency.crowd_us", crowd.median, crowd,
              "gaps in chains in %d to %d streams at once: %s; line from the third on", BUSY_LEAST, BUSY_MOST, each);
     gt_found(bench->found, "latency.busy_connection_us", busy.median, busy, "same line");
@@ -161,7 +161,7 @@ static int measure_events(struct gt_bench *bench)
     for (int i = 0; i < EVENT_PAIRS; i++)
         if (gt_bench_elapsed_us(bench, bench->events[i], bench->events[i + 1], &us[i]) != 0)
             return -1;
-    struct gt_summary summary = gt_summarise(us, EVENT_PAIRS); /* sorted now */
+    struct gt_bench_summary summary = gt_summarise(us, EVENT_PAIRS); /* sorted now */
     for (int i = 1; i < EVENT_PAIRS; i++)
         if (us[i] - us[i - 1] > 0.0005 && (step == 0 || us[i] - us[i - 1] < step))
             step = us[i] - us[i - 1];

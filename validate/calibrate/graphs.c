@@ -99,7 +99,7 @@ static int launch_kernels(struct gt_bench *bench, enum shape shape, uint32_t nod
 
 static void state(struct gt_bench *bench, const char *key, double *samples, size_t count, const char *how)
 {
-    struct gt_summary summary = gt_summarise(samples, count);
+    struct gt_bench_summary summary = gt_summarise(samples, count);
 
     gt_found(bench->found, key, summary.median > 0 ? summary.median : 0, summary, "%s", how);
 }

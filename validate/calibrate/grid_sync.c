@@ -93,7 +93,7 @@ static const double seeing_part = 0.6;
 static void state_barrier(struct gt_bench *bench, const double *blocks, const double *us, const char *each)
 {
     double empty[SIZES], block[SIZES], base = us[0], slope = us[SIZES - 1] / blocks[SIZES - 1];
-    struct gt_summary of_empty, of_block;
+    struct gt_bench_summary of_empty, of_block;
 
     for (int i = 0; i < SIZES; i++) {
         empty[i] = sqrt(fmax(0, us[i] * us[i] - slope * blocks[i] * slope * blocks[i]));
@@ -135,7 +135,7 @@ static int measure_barrier(struct gt_bench *bench)
 
 /* CPU time of launches of one sort on an idle GPU, and from their end to the start; and gaps of a chain of them. */
 struct launches {
-    struct gt_summary call, start, gap;
+    struct gt_bench_summary call, start, gap;
 };
 
 static int measure_launches(struct gt_bench *bench, const struct sync_launch *sync_launch, struct launches *found)
@@ -184,7 +184,7 @@ static int measure_cooperative(struct gt_bench *bench)
     uint32_t blocks = (uint32_t)bench->gpu.multiProcessorCount;
     struct sync_launch plain = { .blocks = blocks, .us = 5 }, together = plain, early = plain;
     struct launches of_plain, of_together, of_early;
-    struct gt_summary more, gap;
+    struct gt_bench_summary more, gap;
 
     together.cooperative = true;
     early.programmatic = true;
@@ -210,7 +210,7 @@ static int measure_at_once(struct gt_bench *bench)
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount, early = 0, shared = gt_bench_one_block_bytes(bench);
     const struct sync_launch half = { .blocks = sms / 2, .shared_bytes = shared, .us = 200 };
     const struct sync_launch all = { .blocks = sms, .shared_bytes = shared, .us = 5, .cooperative = true };
-    struct gt_summary none = { 0 };
+    struct gt_bench_summary none = { 0 };
 
     for (int round = 0; round < ROUNDS; round++) {
         if (launch(bench, &half, 0, bench->streams[0]) != 0 || launch(bench, &all, sms, bench->streams[1]) != 0 ||
@@ -258,7 +258,7 @@ static int play_pairs(struct gt_bench *bench, uint32_t early_pct, double *come_u
 static int measure_programmatic(struct gt_bench *bench)
 {
     double come_us[PAIRS], wait_us[PAIRS], behind_us[PAIRS], unused[PAIRS];
-    struct gt_summary come, wait, behind;
+    struct gt_bench_summary come, wait, behind;
 
     if (play_pairs(bench, 50, come_us, wait_us) != 0 || play_pairs(bench, 50, come_us, wait_us) != 0 ||
         play_pairs(bench, 0, behind_us, unused) != 0)
@@ -281,7 +281,7 @@ static int measure_poll(struct gt_bench *bench)
     struct gt_clock_tie before, after;
     uint64_t seen_ns[STARTS];
     double query[2], seen[STARTS], calls[STARTS];
-    struct gt_summary each, late;
+    struct gt_bench_summary each, late;
 
     if (gt_bench_tie(bench, &before) != 0)
         return -1;

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Cycles of a copy, from its issue until it has arrived; none where the GPU has no such. */
-static int copy_cycles(struct gt_bench *bench, uint32_t bytes, struct gt_summary *summary)
+static int copy_cycles(struct gt_bench *bench, uint32_t bytes, struct gt_bench_summary *summary)
 {
     const void *from = bench->device[1];
     uint64_t apart = APART;
@@ -41,7 +41,7 @@ static int copy_cycles(struct gt_bench *bench, uint32_t bytes, struct gt_summary
     return 0;
 }
 
-static int product_cycles(struct gt_bench *bench, uint32_t many, struct gt_summary *summary)
+static int product_cycles(struct gt_bench *bench, uint32_t many, struct gt_bench_summary *summary)
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[BLOCKS];
     uint32_t rounds = WGMMA_ROUNDS;
@@ -64,7 +64,7 @@ static int product_cycles(struct gt_bench *bench, uint32_t many, struct gt_summa
 /* A small copy takes so much longer than a load that hits L2, half of them the nearer half. */
 static int measure_copies(struct gt_bench *bench)
 {
-    struct gt_summary copy;
+    struct gt_bench_summary copy;
     if (copy_cycles(bench, COPY_BYTES, &copy) != 0)
         return -1;
     double load = (gt_bench_known(bench, "memory.l2_near_latency_cycles") +
@@ -75,7 +75,7 @@ static int measure_copies(struct gt_bench *bench)
                      copy.count == 0 ? "there are no bulk copies" : "latency of L2 not measured with it");
         return 0;
     }
-    struct gt_summary more = gt_summary_less(copy, load);
+    struct gt_bench_summary more = gt_summary_less(copy, load);
     gt_found(bench->found, "memory.bulk_latency_cycles", fmax(0, more.median), more,
              "bulk copy of %d bytes in L2, %.0f cycles until it is seen, less a load's %.0f", COPY_BYTES, copy.median,
              load);
@@ -86,7 +86,7 @@ static int measure_copies(struct gt_bench *bench)
  * back. */
 static int measure_products(struct gt_bench *bench)
 {
-    struct gt_summary lone, many, twice;
+    struct gt_bench_summary lone, many, twice;
     if (product_cycles(bench, 0, &lone) != 0 || product_cycles(bench, 1, &many) != 0 ||
         product_cycles(bench, 2, &twice) != 0)
         return -1;
@@ -95,7 +95,7 @@ static int measure_products(struct gt_bench *bench)
         return 0;
     }
     double each = (twice.median - many.median) / GT_WGMMA_MANY;
-    struct gt_summary rate =
+    struct gt_bench_summary rate =
         gt_summary_rate(SUB_PRODUCTS * (double)GT_WGMMA_MANY, gt_summary_less(twice, many.median));
     gt_found(bench->found, "pipe.gmma_per_cycle", rate.median, rate,
              "wgmma.m64n128k16 in FP16, operands in shared memory, many in a row: %.1f cycles each", each);

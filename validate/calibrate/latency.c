@@ -59,7 +59,7 @@ static void spans(const struct gt_bench *bench, const struct exchange *exchange,
     }
 }
 
-static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how,
+static void state(struct gt_bench *bench, const char *key, struct gt_bench_summary summary, const char *how,
                   double residual_us)
 {
     gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how, residual_us);
@@ -69,7 +69,7 @@ int gt_calibrate_latency(struct gt_bench *bench)
 {
     static struct exchange exchange;
     double start_us[ROUNDS], answer_us[ROUNDS], residual_us;
-    struct gt_summary returns[2];
+    struct gt_bench_summary returns[2];
     if (play(bench, DEVICE_SYNCHRONIZE, &exchange) != 0)
         return -1;
     spans(bench, &exchange, start_us, answer_us);
@@ -81,7 +81,7 @@ int gt_calibrate_latency(struct gt_bench *bench)
     state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS),
           "launch call's end to the block's start, idle GPU", residual_us);
     returns[0] = gt_summarise(answer_us, ROUNDS);
-    struct gt_summary both = gt_bench_mean(returns, 2);
+    struct gt_bench_summary both = gt_bench_mean(returns, 2);
     gt_found(bench->found, "host.sync_return_us", fmax(0, both.median), both,
              "block's end to the return; mean of cudaStreamSynchronize %.2f, cudaDeviceSynchronize %.2f; "
              "clocks tied to %.2f us",

@@ -78,7 +78,7 @@ static int measure_contention(struct gt_bench *bench, struct launches *launches)
             round[t] = us[t][r];
         slopes[r] = per_other(round);
     }
-    struct gt_summary alone = gt_summarise(us[0], ROUNDS), slope = gt_summarise(slopes, ROUNDS);
+    struct gt_bench_summary alone = gt_summarise(us[0], ROUNDS), slope = gt_summarise(slopes, ROUNDS);
     for (int t = 0; t < GT_CREW_MOST; t++)
         medians[t] = gt_summarise(us[t], ROUNDS).median;
     gt_found(bench->found, "host.launch_call_us", alone.median, alone,
@@ -101,7 +101,7 @@ static int measure_first(struct gt_bench *bench, struct launches *launches)
         }
         more_us[r] = fmax(0, us[1][r] - us[0][r]);
     }
-    struct gt_summary more = gt_summarise(more_us, ROUNDS);
+    struct gt_bench_summary more = gt_summarise(more_us, ROUNDS);
     gt_found(bench->found, "host.first_launch_us", more.median, more,
              "one launch into each of %d streams %.2f, less those into one %.2f", STREAMS,
              gt_summarise(us[1], ROUNDS).median, gt_summarise(us[0], ROUNDS).median);

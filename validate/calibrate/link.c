@@ -81,7 +81,7 @@ static int measure_duplex(struct gt_bench *bench)
         both[round] = up[round] + down[round];
         in_pct[round] = 100 * up[round] / both[round];
     }
-    struct gt_summary sum = gt_summarise(both, DUPLEX_ROUNDS), part = gt_summarise(in_pct, DUPLEX_ROUNDS);
+    struct gt_bench_summary sum = gt_summarise(both, DUPLEX_ROUNDS), part = gt_summarise(in_pct, DUPLEX_ROUNDS);
     gt_found(bench->found, "copy.duplex_gbps", sum.median, sum,
              "copies of %d MiB up and down on two streams at once, %.1f up and %.1f down", DUPLEX_BYTES >> 20,
              gt_summarise(up, DUPLEX_ROUNDS).median, gt_summarise(down, DUPLEX_ROUNDS).median);

@@ -160,13 +160,13 @@ static int measure_chain(struct ends *ends, const char *key, const char *turns, 
             if (i % period == wanted)
                 gaps[count++] = gt_bench_us(bench->records[i - 1].end_ns, bench->records[i].start_ns) + more_us;
     }
-    struct gt_summary summary = gt_summarise(gaps, count);
+    struct gt_bench_summary summary = gt_summarise(gaps, count);
     gt_found(bench->found, key, fmax(0, summary.median), summary, "%s, all asked for before", text);
     return gt_bench_record_kernels(bench, false);
 }
 
 /* Gaps between copies in a row in GPU 0's stream: pushed, or pulled. */
-static int row_gaps(struct ends *ends, bool pull, struct gt_summary *summary)
+static int row_gaps(struct ends *ends, bool pull, struct gt_bench_summary *summary)
 {
     struct gt_bench *bench = ends->bench;
     double gaps[ROW * ROUNDS];
@@ -205,7 +205,7 @@ static int measure_line(struct ends *ends)
         for (size_t i = 2; r >= 0 && i < bench->record_count && count < ROW * ROUNDS; i++)
             gaps[count++] = gt_bench_us(bench->records[i - 1].end_ns, bench->records[i].start_ns);
     }
-    struct gt_summary summary = gt_summarise(gaps, count);
+    struct gt_bench_summary summary = gt_summarise(gaps, count);
     gt_found(bench->found, "link.line_gap_us", fmax(0, summary.median), summary,
              "copies of 256 KiB that two streams take from the other GPU in turn");
     return 0;
@@ -213,7 +213,7 @@ static int measure_line(struct ends *ends)
 
 static int measure_rows(struct ends *ends)
 {
-    struct gt_summary push, pull;
+    struct gt_bench_summary push, pull;
 
     if (row_gaps(ends, false, &push) != 0 || row_gaps(ends, true, &pull) != 0)
         return -1;
@@ -226,7 +226,7 @@ static int measure_rows(struct ends *ends)
 
 /* Kernels in a row in GPU 0's stream, with waits between for what GPU 1 has recorded meanwhile, behind a kernel of its own
  * that begins with the first of them; or without. What was recorded when the wait is asked for costs the GPU nothing. */
-static int waited_gaps(struct ends *ends, bool waits, struct gt_summary *summary)
+static int waited_gaps(struct ends *ends, bool waits, struct gt_bench_summary *summary)
 {
     enum { FIRST = 4 }; /* GPU 1 is done by then */
     struct gt_bench *bench = ends->bench;
@@ -255,7 +255,7 @@ static int waited_gaps(struct ends *ends, bool waits, struct gt_summary *summary
 
 static int measure_waits(struct ends *ends)
 {
-    struct gt_summary with, without;
+    struct gt_bench_summary with, without;
 
     if (gt_bench_record_kernels(ends->bench, true) != 0 || waited_gaps(ends, true, &with) != 0 ||
         waited_gaps(ends, false, &without) != 0)
@@ -307,7 +307,7 @@ static int measure_both_ways(struct ends *ends)
             return -1;
         longer[r] = us[0] - alone[0];
     }
-    struct gt_summary sum = gt_summarise(sums, ROUNDS), more = gt_summarise(longer, ROUNDS);
+    struct gt_bench_summary sum = gt_summarise(sums, ROUNDS), more = gt_summarise(longer, ROUNDS);
     gt_found(ends->bench->found, "link.duplex_gbps", sum.median, sum, "copies of 64 MiB each way at once");
     gt_found(ends->bench->found, "link.busy_us", fmax(0, more.median), more,
              "copies of 1 MiB while the other GPU sends 64 MiB, beyond the same alone");
@@ -331,7 +331,7 @@ static int staged_us(struct ends *ends, size_t bytes, bool back, double *us)
 }
 
 /* What calls that copy so much without peer access take on idle GPUs. */
-static int staged_call_us(struct ends *ends, size_t bytes, struct gt_summary *summary)
+static int staged_call_us(struct ends *ends, size_t bytes, struct gt_bench_summary *summary)
 {
     struct gt_bench *bench = ends->bench;
     double us[ROUNDS];
@@ -351,7 +351,7 @@ static int staged_call_us(struct ends *ends, size_t bytes, struct gt_summary *su
 /* Until access is given, what that costs beyond a copy that has it is found by measure_calls(). */
 static int measure_staged_calls(struct ends *ends, double *short_us)
 {
-    struct gt_summary few, many;
+    struct gt_bench_summary few, many;
 
     if (staged_call_us(ends, 4096, &few) != 0 || staged_call_us(ends, PIECE_BYTES, &many) != 0)
         return -1;
@@ -380,7 +380,7 @@ static int measure_staged(struct ends *ends)
             return -1;
         both[r] = 2 * PIECE_BYTES / us[0] / 1000;
     }
-    struct gt_summary none = { 0 }, sum = gt_summarise(both, ROUNDS);
+    struct gt_bench_summary none = { 0 }, sum = gt_summarise(both, ROUNDS);
     gbps = (double)(sizes[2] - sizes[1]) / (medians[2] - medians[1]) / 1000;
     gt_found(ends->bench->found, "link.host_latency_us", fmax(0, medians[0] - (double)sizes[0] / gbps / 1000), none,
              "without peer access, 4 KiB by events");
@@ -392,7 +392,7 @@ static int measure_staged(struct ends *ends)
 
 /* CPU time of a call on idle GPUs. */
 enum call { PUSH, PULL, WAIT_HERE, WAIT_THERE };
-static int call_us(struct ends *ends, enum call call, struct gt_summary *summary)
+static int call_us(struct ends *ends, enum call call, struct gt_bench_summary *summary)
 {
     struct gt_bench *bench = ends->bench;
     double us[TRIES];
@@ -416,7 +416,7 @@ static int call_us(struct ends *ends, enum call call, struct gt_summary *summary
 static int measure_calls(struct ends *ends, double staged_us)
 {
     struct gt_bench *bench = ends->bench;
-    struct gt_summary push, pull, here, there;
+    struct gt_bench_summary push, pull, here, there;
 
     for (int gpu = 1; gpu >= 0; gpu--) {
         GT_TRY(cudaSetDevice(gpu));

@@ -70,7 +70,7 @@ static int measure_l1(struct gt_bench *bench)
     for (int round = 0; round < ROUNDS; round++)
         if (walk(bench, &ring, L2_SMS, NULL, samples + round * L2_SMS) != 0)
             return -1;
-    struct gt_summary summary = gt_summarise(samples, ROUNDS * L2_SMS);
+    struct gt_bench_summary summary = gt_summarise(samples, ROUNDS * L2_SMS);
     gt_found(bench->found, "memory.l1_latency_cycles", summary.median - pass_cycles, summary,
              "loads of 8 KiB in L1 that each wait for the one before, less the pass of the load/store unit");
     return 0;
@@ -82,13 +82,13 @@ static int measure_l2(struct gt_bench *bench)
     static uint32_t each[L2_SMS * L2_NODES];
     const struct ring ring = { L2_STRIDE, L2_NODES, scattered, 0, L2_NODES, L2_NODES, true };
     double chain[L2_SMS], timed[L2_SMS];
-    struct gt_summary halves[2][L2_SMS];
+    struct gt_bench_summary halves[2][L2_SMS];
     if (make_ring(bench, &ring) != 0 || walk(bench, &ring, L2_SMS, NULL, chain) != 0 ||
         walk(bench, &ring, L2_SMS, each, timed) != 0)
         return -1;
     for (int sm = 0; sm < L2_SMS; sm++) {
         double samples[L2_NODES], mean = 0;
-        struct gt_summary both[2];
+        struct gt_bench_summary both[2];
         for (int i = 0; i < L2_NODES; i++) {
             samples[i] = each[sm * L2_NODES + i];
             mean += samples[i] / L2_NODES;
@@ -99,7 +99,7 @@ static int measure_l2(struct gt_bench *bench)
             halves[half][sm] = gt_summary_less(both[half], mean - chain[sm] + pass_cycles + port_cycles);
     }
     for (int half = 0; half < 2; half++) {
-        struct gt_summary summary = gt_bench_mean(halves[half], L2_SMS);
+        struct gt_bench_summary summary = gt_bench_mean(halves[half], L2_SMS);
         gt_found(bench->found, half == 0 ? "memory.l2_near_latency_cycles" : "memory.l2_far_latency_cycles",
                  summary.median, summary,
                  "mean of the %s half of an SM's loads of %d lines, %d SMs, less what the model adds itself",
@@ -137,7 +137,7 @@ static int measure_dram(struct gt_bench *bench)
         least[round] = rows[round] - pass_cycles - spread[round];
         more[round] = fmax(0, elsewhere - rows[round]);
     }
-    struct gt_summary summary = gt_summarise(least, ROUNDS), mean = gt_summarise(rows, ROUNDS);
+    struct gt_bench_summary summary = gt_summarise(least, ROUNDS), mean = gt_summarise(rows, ROUNDS);
     gt_found(bench->found, "memory.dram_latency_cycles", summary.median, summary,
              "lines in a row that each wait for the one before, %.0f cycles, less dram_spread_cycles", mean.median);
     summary = gt_summarise(spread, ROUNDS);

@@ -173,7 +173,7 @@ static void state_staging(struct gt_bench *bench, const struct series *series, c
             of_size[s] = (series->bytes[s] - series->bytes[0]) / (series->us[r][s] - series->us[r][0]) / 1000;
         rates[r] = gt_summarise(of_size + 1, SIZES - 1).median;
     }
-    struct gt_summary summary = gt_summarise(rates, ROUNDS);
+    struct gt_bench_summary summary = gt_summarise(rates, ROUNDS);
     gt_found(bench->found, key, summary.median, summary,
              "bytes behind the first chunk; us of 1, 2, 4, ... chunks: %s", series->each);
 }

@@ -64,7 +64,7 @@ static int loop_cycles(struct gt_bench *bench, const void *kernel, const struct 
 /* Cycles of a sub-partition for an instruction: what the longer body takes more, by the instructions it has
  * more. */
 static int measure(struct gt_bench *bench, const struct gt_pipe_kernel *pipe, const struct load *load,
-                   struct gt_summary *found)
+                   struct gt_bench_summary *found)
 {
     double samples[SAMPLES], cycles[2][BLOCKS];
     double more = (double)(pipe->longer - pipe->shorter) * TRIPS * load->warps;
@@ -105,7 +105,7 @@ static const struct row {
 static int measure_row(struct gt_bench *bench, const struct row *row)
 {
     const struct gt_pipe_kernel *pipe = find(row->instruction);
-    struct gt_summary summary;
+    struct gt_bench_summary summary;
     if (row->latency != NULL) {
         if (measure(bench, pipe, &in_turn, &summary) != 0)
             return -1;
@@ -126,12 +126,12 @@ static int measure_row(struct gt_bench *bench, const struct row *row)
 static int measure_matrix(struct gt_bench *bench)
 {
     const double products = 16 * 8 * 16;
-    struct gt_summary deep, half;
+    struct gt_bench_summary deep, half;
     if (measure(bench, find("mma.m16n8k16.f32.f16"), &filled, &deep) != 0 ||
         measure(bench, find("mma.m16n8k8.f32.f16"), &filled, &half) != 0)
         return -1;
-    struct gt_summary rate = gt_summary_rate(products / 2, gt_summary_less(deep, half.median));
-    struct gt_summary start = gt_summary_less(deep, products / rate.median);
+    struct gt_bench_summary rate = gt_summary_rate(products / 2, gt_summary_less(deep, half.median));
+    struct gt_bench_summary start = gt_summary_less(deep, products / rate.median);
     gt_found(bench->found, "pipe.mma_per_cycle", rate.median, rate,
              "mma.m16n8k16.f32.f16, %.2f cycles, less m16n8k8, %.2f; %d warps of each sub-partition", deep.median,
              half.median, WARPS);
@@ -143,10 +143,10 @@ static int measure_matrix(struct gt_bench *bench)
 /* Atomics on words that no other lane has: all sub-partitions take turns. */
 static int measure_atomics(struct gt_bench *bench)
 {
-    struct gt_summary summary;
+    struct gt_bench_summary summary;
     if (measure(bench, find("atom.shared.add.u32"), &filled, &summary) != 0)
         return -1;
-    struct gt_summary each = gt_summary_times(summary, 1.0 / SUBS);
+    struct gt_bench_summary each = gt_summary_times(summary, 1.0 / SUBS);
     gt_found(bench->found, "memory.shared_atomic_cycles", each.median, each,
              "atom.shared.add.u32 without conflicts in %d warps of each sub-partition", WARPS);
     return 0;
@@ -155,7 +155,7 @@ static int measure_atomics(struct gt_bench *bench)
 /* The port of the registers holds up doubles that read three: the warp tier counts them (sim/warp/register_banks.c). */
 static int measure_doubles(struct gt_bench *bench)
 {
-    struct gt_summary parts[2];
+    struct gt_bench_summary parts[2];
     if (measure(bench, find("fma.f64 of two"), &filled, &parts[0]) != 0 ||
         measure(bench, find("fma.f64"), &filled, &parts[1]) != 0)
         return -1;
@@ -170,7 +170,7 @@ static int measure_doubles(struct gt_bench *bench)
 static int measure_constants(struct gt_bench *bench)
 {
     const struct gt_pipe_kernel *loop = find("shl.b32, ld.const.u32");
-    struct gt_summary shift, load;
+    struct gt_bench_summary shift, load;
     if (measure(bench, find("lop3.b32"), &in_turn, &shift) != 0 || measure(bench, loop, &in_turn, &load) != 0)
         return -1;
     load = gt_summary_less(load, shift.median);
@@ -192,7 +192,7 @@ static int measure_others(struct gt_bench *bench)
         "mma.m16n8k32.s32.s8", "mma.m8n8k4.f64"
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        struct gt_summary latency, interval;
+        struct gt_bench_summary latency, interval;
         if (measure(bench, find(names[i]), &in_turn, &latency) != 0 ||
             measure(bench, find(names[i]), &filled, &interval) != 0)
             return -1;

@@ -75,7 +75,7 @@ static void take_finding(struct receiver *receiver, char **fields)
         return;
     struct gt_finding *finding = &receiver->calibration->findings[row];
     finding->known = fields[1][0] == '1';
-    finding->summary = (struct gt_summary){ strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL),
+    finding->summary = (struct gt_bench_summary){ strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL),
                                             strtoul(fields[5], NULL, 10) };
     free(finding->value);
     finding->value = fields[6][0] != '\0' ? strdup(fields[6]) : NULL;
@@ -162,7 +162,7 @@ static void combine_numbers(const struct gt_finding **found, size_t count, struc
     const struct gt_finding *middle = found[(count - 1) / 2];
     one->value = strdup(middle->value);
     memcpy(one->method, middle->method, sizeof(one->method));
-    one->summary = (struct gt_summary){ 0, middle->summary.low, middle->summary.high, 0 };
+    one->summary = (struct gt_bench_summary){ 0, middle->summary.low, middle->summary.high, 0 };
     for (size_t i = 0; i < count; i++) {
         medians[i] = found[i]->summary.median;
         one->summary.low = found[i]->summary.low < one->summary.low ? found[i]->summary.low : one->summary.low;

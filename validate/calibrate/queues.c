@@ -38,7 +38,7 @@ static int measure_grids(struct gt_bench *bench)
     }
     for (int i = 0; i < GRIDS_MOST; i++)
         GT_TRY(cudaStreamDestroy(streams[i]));
-    struct gt_summary summary = gt_summarise(most, 2 * GRID_ROUNDS);
+    struct gt_bench_summary summary = gt_summarise(most, 2 * GRID_ROUNDS);
     gt_found(bench->found, "scheduling.resident_grids", summary.median, summary,
              "one-block spins of %.0f ms on %u and %u streams, the most at once", grid_us / 1000, asked[0], asked[1]);
     return 0;
@@ -76,7 +76,7 @@ static int measure_depth(struct gt_bench *bench)
             return 0;
         }
     }
-    struct gt_summary summary = gt_summarise(depths, DEPTH_ROUNDS);
+    struct gt_bench_summary summary = gt_summarise(depths, DEPTH_ROUNDS);
     gt_found(bench->found, "scheduling.launch_queue_depth", summary.median, summary,
              "empty kernels launched behind a long one until a call blocks");
     return 0;

@@ -28,7 +28,7 @@ struct stream {
 
 /* How long the grid took, from its first block's start to its last one's end. */
 struct taken {
-    struct gt_summary cycles, us;
+    struct gt_bench_summary cycles, us;
 };
 
 static int measure(struct gt_bench *bench, const struct stream *stream, struct taken *taken)
@@ -90,7 +90,7 @@ static int measure_l2(struct gt_bench *bench)
         if (measure(bench, &rows[i].stream, &taken) != 0)
             return -1;
         double amount = (double)rows[i].stream.bytes * rows[i].stream.rounds / rows[i].unit;
-        struct gt_summary rate = gt_summary_rate(amount, taken.cycles);
+        struct gt_bench_summary rate = gt_summary_rate(amount, taken.cycles);
         gt_found(bench->found, rows[i].key, rate.median, rate, "%s", rows[i].method);
     }
     return 0;
@@ -133,13 +133,13 @@ static int measure_dram(struct gt_bench *bench, char *at)
         return -1;
     if (peak <= 0)
         return 0;
-    gt_found(bench->found, "memory.dram_gbps", peak, (struct gt_summary){ 0, 0, 0, 0 },
+    gt_found(bench->found, "memory.dram_gbps", peak, (struct gt_bench_summary){ 0, 0, 0, 0 },
              "device properties: memory clock and width of the bus");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct taken taken;
         if (measure(bench, &rows[i].stream, &taken) != 0)
             return -1;
-        struct gt_summary part =
+        struct gt_bench_summary part =
             gt_summary_rate((double)rows[i].stream.bytes * rows[i].part / (peak * 1e3), taken.us);
         gt_found(bench->found, rows[i].key, fmin(1, part.median), part, "%s: %.0f GB/s", rows[i].method,
                  part.median * peak);
@@ -158,7 +158,7 @@ static int measure_atomics(struct gt_bench *bench)
     struct taken taken;
     if (measure(bench, &stream, &taken) != 0)
         return -1;
-    struct gt_summary each = { taken.cycles.median / atomics, taken.cycles.low / atomics, taken.cycles.high / atomics,
+    struct gt_bench_summary each = { taken.cycles.median / atomics, taken.cycles.low / atomics, taken.cycles.high / atomics,
                                taken.cycles.count };
     gt_found(bench->found, "memory.atomic_cycles", each.median, each, "a lane of every warp adds to one word");
     return 0;

@@ -39,7 +39,7 @@ static int round_us(struct gt_bench *bench, bool polls, uint32_t blocks, double 
 }
 
 /* One word asked by 1 to 528 blocks, four an SM, at once. */
-static int measure_word(struct gt_bench *bench, bool polls, struct gt_summary *alone, double *us)
+static int measure_word(struct gt_bench *bench, bool polls, struct gt_bench_summary *alone, double *us)
 {
     static const uint32_t blocks[SIZES] = { 1, 8, 66, 132, 264, MOST_BLOCKS };
     double samples[9];
@@ -47,7 +47,7 @@ static int measure_word(struct gt_bench *bench, bool polls, struct gt_summary *a
         for (int i = 0; i < 9; i++)
             if (round_us(bench, polls, blocks[s], &samples[i]) != 0)
                 return -1;
-        struct gt_summary summary = gt_summarise(samples, 9);
+        struct gt_bench_summary summary = gt_summarise(samples, 9);
         us[s] = summary.median;
         if (s == 0)
             *alone = summary;
@@ -130,15 +130,15 @@ static int walk(struct gt_bench *bench, struct trial *trial)
     return status == 0 ? gt_bench_bring(bench, trial->log, tasks.log, sizeof(trial->log)) : -1;
 }
 
-static struct gt_summary in_us(const struct gt_bench *bench, double *cycles, size_t count)
+static struct gt_bench_summary in_us(const struct gt_bench *bench, double *cycles, size_t count)
 {
     return gt_summary_times(gt_summarise(cycles, count), 1 / bench->mhz);
 }
 
 /* What one worker spends on each of its tasks beside the work: a summary each, in microseconds. */
 struct steps {
-    struct gt_summary ask, begin, tell; /* asking to knowing, that to the start, the end to asking again */
-    struct gt_summary rest;             /* from knowing to asking again, less the time that the task spins */
+    struct gt_bench_summary ask, begin, tell; /* asking to knowing, that to the start, the end to asking again */
+    struct gt_bench_summary rest;             /* from knowing to asking again, less the time that the task spins */
 };
 
 static int measure_steps(struct gt_bench *bench, enum gt_executor_policy policy, bool chain, struct steps *steps)
@@ -164,7 +164,7 @@ static int measure_steps(struct gt_bench *bench, enum gt_executor_policy policy,
     return 0;
 }
 
-static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how)
+static void state(struct gt_bench *bench, const char *key, struct gt_bench_summary summary, const char *how)
 {
     gt_found(bench->found, key, fmax(0, summary.median), summary, "%s", how);
 }
@@ -179,7 +179,7 @@ static int measure_alone(struct gt_bench *bench, double queue_us, double poll_us
         measure_steps(bench, GT_EXECUTOR_READY, true, &ready) != 0)
         return -1;
     double load_us = chain.ask.median, ask_us = free.ask.median;
-    struct gt_summary signal = gt_summary_less(chain.tell, free.tell.median);
+    struct gt_bench_summary signal = gt_summary_less(chain.tell, free.tell.median);
     gt_found(bench->found, "tasks.queue_us", ask_us, free.ask,
              "the executor's one worker, from asking to its number; an atomic by itself %.3f", queue_us);
     gt_found(bench->found, "tasks.overhead_us", fmax(0, free.rest.median), free.rest,
@@ -189,7 +189,7 @@ static int measure_alone(struct gt_bench *bench, double queue_us, double poll_us
           "to the start of a task whose counter is there already, less a task without, a load and a look");
     state(bench, "tasks.signal_us", signal, "from a task's end to the next asking, with a signal less without");
     /* Half an atomic and a look for the counter, one each for the task that it lets go, an atomic to publish that. */
-    struct gt_summary fence =
+    struct gt_bench_summary fence =
         gt_summary_less(ready.tell, free.tell.median + signal.median + 2.5 * ask_us + 2 * poll_us);
     state(bench, "tasks.fence_us", gt_summary_times(fence, 0.5),
           "half of what a task that makes one ready takes beyond two and a half atomics and two looks");
@@ -209,8 +209,8 @@ static int measure_flight(struct gt_bench *bench, double poll_us)
         gaps[count++] =
             (double)(trial.log[i + CHAIN_WORKERS].start_cycles - trial.log[i].start_cycles) / CHAIN_WORKERS -
             (double)trial.tasks[i].amount;
-    struct gt_summary gap = in_us(bench, gaps, count);
-    struct gt_summary flight = gt_summary_less(gap, poll_us + gt_bench_known(bench, "tasks.found_us") +
+    struct gt_bench_summary gap = in_us(bench, gaps, count);
+    struct gt_bench_summary flight = gt_summary_less(gap, poll_us + gt_bench_known(bench, "tasks.found_us") +
                                                         gt_bench_known(bench, "tasks.signal_us"));
     gt_found(bench->found, "tasks.flight_us", fmax(0, flight.median), flight,
              "from a task's end to the start of one on another SM that waits for it %.3f, less signal and look",
@@ -239,7 +239,7 @@ static int measure_ends(struct gt_bench *bench)
         else
             ends[count++] = (double)(block->end_cycles - log->end_cycles);
     }
-    struct gt_summary start = in_us(bench, starts, workers), tell = in_us(bench, tells, TASKS - trial.plan.workers);
+    struct gt_bench_summary start = in_us(bench, starts, workers), tell = in_us(bench, tells, TASKS - trial.plan.workers);
     state(bench, "tasks.start_us", start, "from a block's start to its first asking");
     state(bench, "tasks.end_us", gt_summary_less(in_us(bench, ends, count), tell.median),
           "from the last task's end to its block's, less what is between other tasks");
@@ -263,13 +263,13 @@ static int measure_steal(struct gt_bench *bench)
     for (uint32_t i = 0; i < TASKS; i++)
         if (trial.log[i].stolen)
             asks[count++] = (double)(trial.log[i].taken_cycles - trial.log[i].asked_cycles);
-    struct gt_summary ask = in_us(bench, asks, count);
+    struct gt_bench_summary ask = in_us(bench, asks, count);
     if (count == 0) {
         gt_not_found(bench->found, "tasks.steal_us", "nobody stole");
         return 0;
     }
     double looks = gt_bench_known(bench, "tasks.poll_us") + gt_bench_known(bench, "tasks.found_us") + LOOK_US;
-    struct gt_summary steal = gt_summary_less(ask, looks);
+    struct gt_bench_summary steal = gt_summary_less(ask, looks);
     gt_found(
         bench->found, "tasks.steal_us", fmax(0, steal.median), steal,
         "from asking to a stolen task's number %.3f, two workers, less the look at its own and drawing a turn, %.2f",
@@ -279,13 +279,13 @@ static int measure_steal(struct gt_bench *bench)
 
 int gt_calibrate_tasks(struct gt_bench *bench)
 {
-    struct gt_summary queue, poll;
+    struct gt_bench_summary queue, poll;
     double queue_us[SIZES], poll_us[SIZES];
     if (measure_word(bench, false, &queue, queue_us) != 0 || measure_word(bench, true, &poll, poll_us) != 0)
         return -1;
     double serial_ns = fmax(0, (queue_us[SIZES - 1] - queue_us[SIZES - 2]) * 1000 / (MOST_BLOCKS / 2.0));
     gt_found(bench->found, "tasks.queue_serial_ns", serial_ns,
-             (struct gt_summary){ serial_ns, serial_ns, serial_ns, 1 },
+             (struct gt_bench_summary){ serial_ns, serial_ns, serial_ns, 1 },
              "what each of 264 to 528 blocks more adds to an atomic on one word");
     gt_found(bench->found, "tasks.poll_us", poll.median, poll, "a look at a word, again and again");
     return measure_alone(bench, queue.median, poll.median) != 0 || measure_flight(bench, poll.median) != 0 ||

@@ -53,7 +53,7 @@ static uint32_t queues_of(const uint32_t *order)
 }
 
 /* Copies one way in a row in one stream, all asked for before the first may start. */
-static int chain_gaps(struct gt_bench *bench, enum cudaMemcpyKind kind, struct gt_summary *summary)
+static int chain_gaps(struct gt_bench *bench, enum cudaMemcpyKind kind, struct gt_bench_summary *summary)
 {
     void *to = kind == cudaMemcpyHostToDevice ? bench->device[0] : bench->pinned;
     void *from = kind == cudaMemcpyHostToDevice ? bench->pinned : bench->device[0];
@@ -77,13 +77,13 @@ int gt_calibrate_turns(struct gt_bench *bench)
 {
     uint32_t order[COPIES];
     double gaps_us[ROUNDS * COPIES], queues[ROUNDS];
-    struct gt_summary parts[3];
+    struct gt_bench_summary parts[3];
     for (int r = 0; r < ROUNDS; r++) {
         if (play(bench, order, &gaps_us[r * COPIES]) != 0)
             return -1;
         queues[r] = queues_of(order);
     }
-    struct gt_summary summary = gt_summarise(queues, ROUNDS);
+    struct gt_bench_summary summary = gt_summarise(queues, ROUNDS);
     gt_found(bench->found, "copy.queues", summary.median, summary,
              "%d copies up on each of %d streams behind a long one: every so many streams came out together", EACH,
              STREAMS);
@@ -91,7 +91,7 @@ int gt_calibrate_turns(struct gt_bench *bench)
     if (chain_gaps(bench, cudaMemcpyHostToDevice, &parts[1]) != 0 ||
         chain_gaps(bench, cudaMemcpyDeviceToHost, &parts[2]) != 0)
         return -1;
-    struct gt_summary all = gt_bench_mean(parts, 3);
+    struct gt_bench_summary all = gt_bench_mean(parts, 3);
     gt_found(bench->found, "copy.gap_us", all.median, all,
              "mean of those copies %.2f, and of copies in a row in one stream, up %.2f, down %.2f", parts[0].median,
              parts[1].median, parts[2].median);

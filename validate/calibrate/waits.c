@@ -36,7 +36,7 @@ static int sample(struct gt_bench *bench, const void *kernel, uint32_t threads, 
 }
 
 /* Cycles of one of a kind of waiting, in blocks of `warps`. */
-static int sync_cycles(struct gt_bench *bench, uint32_t kind, uint32_t warps, struct gt_summary *summary)
+static int sync_cycles(struct gt_bench *bench, uint32_t kind, uint32_t warps, struct gt_bench_summary *summary)
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[SAMPLES];
     uint32_t trips = TRIPS;
@@ -55,7 +55,7 @@ static int measure_barrier(struct gt_bench *bench)
 {
     static const uint32_t widths[WIDTHS] = { 1, 4, 8, 16, 32 }; /* warps of a block */
     double warps[WIDTHS], cycles[WIDTHS], bases[WIDTHS], slopes[WIDTHS];
-    struct gt_summary summary;
+    struct gt_bench_summary summary;
     for (int i = 0; i < WIDTHS; i++) {
         if (sync_cycles(bench, GT_SYNC_BARRIER, widths[i], &summary) != 0)
             return -1;
@@ -78,7 +78,7 @@ static int measure_barrier(struct gt_bench *bench)
 
 static int measure_fence(struct gt_bench *bench)
 {
-    struct gt_summary summary;
+    struct gt_bench_summary summary;
     if (sync_cycles(bench, GT_SYNC_FENCE, 1, &summary) != 0)
         return -1;
     summary = gt_summary_times(summary, 1.0 / FENCE_INSTRUCTIONS);
@@ -88,7 +88,7 @@ static int measure_fence(struct gt_bench *bench)
 }
 
 /* Cycles from one branch to the next, of gt_calibrate_jump: what a loop with twice as many takes more. */
-static int jump_cycles(struct gt_bench *bench, bool taken, bool straight, struct gt_summary *summary)
+static int jump_cycles(struct gt_bench *bench, bool taken, bool straight, struct gt_bench_summary *summary)
 {
     uint64_t seen[2][SAMPLES];
     double samples[SAMPLES];
@@ -108,12 +108,12 @@ static int jump_cycles(struct gt_bench *bench, bool taken, bool straight, struct
 /* A branch that is taken, but for the cycles of one that is not. */
 static int measure_jump(struct gt_bench *bench)
 {
-    struct gt_summary taken, passed, straight;
+    struct gt_bench_summary taken, passed, straight;
     if (jump_cycles(bench, true, false, &taken) != 0 || jump_cycles(bench, false, false, &passed) != 0 ||
         jump_cycles(bench, false, true, &straight) != 0)
         return -1;
     double less = passed.median - straight.median;
-    struct gt_summary more = gt_summary_less(taken, less);
+    struct gt_bench_summary more = gt_summary_less(taken, less);
     gt_found(bench->found, "warp.branch_cycles", more.median, more,
              "branches over %d instructions, %.1f cycles, less %.1f where they are not taken", GT_CODE_SKIPPED,
              taken.median, less);
@@ -149,7 +149,7 @@ static int measure_cluster(struct gt_bench *bench)
         for (int i = 0; round >= 0 && i < BLOCKS; i++)
             samples[round * BLOCKS + i] = fmax(0, (double)taken[i] / (TRIPS * GT_CODE_BODY) - barrier);
     }
-    struct gt_summary summary = gt_summarise(samples, SAMPLES);
+    struct gt_bench_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "warp.cluster_barrier_cycles", summary.median, summary,
              "barriers of clusters of %d blocks in a row, relaxed, beyond a barrier of a block", CLUSTER);
     return 0;
@@ -165,7 +165,7 @@ static int measure_special(struct gt_bench *bench)
         return -1;
     for (int i = 0; i < SAMPLES; i++)
         samples[i] = ((double)taken[2 * i] - (double)taken[2 * i + 1]) / SPECIAL_READS;
-    struct gt_summary summary = gt_summarise(samples, SAMPLES);
+    struct gt_bench_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "pipe.special_latency_cycles", summary.median, summary,
              "%%smid read and used, beyond a value used that is there");
     return 0;
@@ -182,7 +182,7 @@ static int measure_waiting(struct gt_bench *bench)
         const uint64_t *round = taken + i / BLOCKS * 2 * BLOCKS;
         samples[i] = (double)round[i % BLOCKS] / (double)round[BLOCKS + i % BLOCKS] / GT_CODE_WAIT_INSTRUCTIONS;
     }
-    struct gt_summary summary = gt_summarise(samples, SAMPLES);
+    struct gt_bench_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "warp.waiting_cycles", summary.median, summary,
              "a loop of %d instructions that reads the clock", GT_CODE_WAIT_INSTRUCTIONS);
     return 0;

@@ -6,8 +6,8 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
-#include "sim/cmd/print/progress.h"
 #include "sim/cmd/print/table.h"
+#include "sim/cmd/print/terminal.h"
 #include "validate/calibrate/calibrate.h"
 
 enum { OPTION_ONLY = 256 };

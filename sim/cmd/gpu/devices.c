@@ -4,8 +4,8 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/table.h"
+#include "sim/cmd/print/terminal.h"
 #include "traces/io/device_file.h"
 
 enum { RANGE_BYTES = 64 };

@@ -6,15 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/cmd/gpu/interrupts.h"
-#include "sim/cmd/gpu/rules.h"
 #include "sim/cmd/gpu/validate_arguments.h"
-#include "sim/cmd/gpu/validate_input.h"
 #include "sim/cmd/gpu/validate_shrink.h"
 #include "sim/cmd/input/run_input.h"
-#include "sim/cmd/input/task_costs.h"
 #include "sim/cmd/print/judged.h"
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/print/terminal.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
 #include "validate/host_measure.h"

@@ -2,6 +2,11 @@
 #include "sim/cmd/gpu/validate_arguments.h"
 
 #include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/cmd/input/run_input.h"
+#include "traces/io/path_stem.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
 enum {
@@ -122,4 +127,58 @@ void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_argum
         .draw_seed = 1,
     };
     gt_parse(&parser, argc, argv, arguments);
+}
+
+void gt_validate_place(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes)
+{
+    if (arguments->random > 0)
+        gt_draw_name(&arguments->draws, (uint32_t)number, place, bytes);
+    else
+        snprintf(place, bytes, "%s", arguments->traces[number]);
+}
+
+struct gt_workload *gt_validate_read(const struct gt_validate_arguments *arguments, size_t number,
+                                     struct gt_error *error)
+{
+    struct gt_workload *workload;
+    char *text;
+
+    if (arguments->random == 0)
+        return gt_run_read(arguments->traces[number], arguments->model.quiet, error);
+    text = gt_draw_text(&arguments->draws, (uint32_t)number);
+    workload = gt_draw_read(text, error);
+    free(text);
+    return workload;
+}
+
+void gt_validate_name(const struct gt_workload *workload, const char *path, char *name, size_t bytes)
+{
+    char *stem = gt_path_stem(path);
+    bool named = workload != NULL && workload->name != NULL && workload->name[0] != '\0';
+
+    snprintf(name, bytes, "%s", named ? workload->name : stem);
+    free(stem);
+}
+
+struct gt_table *gt_rules_table(const uint32_t traces[GT_RULES], enum gt_format format)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "rule", GT_COLUMN_TEXT }, { "traces", GT_COLUMN_NUMBER }, { "says", GT_COLUMN_WIDE },
+        { "off", GT_COLUMN_TEXT }, { "file", GT_COLUMN_TEXT },
+    };
+    /* clang-format on */
+    size_t all = sizeof columns / sizeof columns[0];
+    struct gt_table *table = gt_table_new("rules", columns, format == GT_FORMAT_TABLE ? 3 : all);
+
+    for (int i = 0; i < GT_RULES; i++) {
+        gt_table_text(table, gt_rules[i].name);
+        gt_table_integer(table, traces[i]);
+        gt_table_text(table, gt_rules[i].says);
+        if (format == GT_FORMAT_TABLE)
+            continue;
+        gt_table_text(table, gt_rules[i].off);
+        gt_table_text(table, gt_rules[i].file);
+    }
+    return table;
 }

@@ -2,8 +2,12 @@
 #ifndef GRIDTIDE_SIM_CMD_GPU_VALIDATE_ARGUMENTS_H
 #define GRIDTIDE_SIM_CMD_GPU_VALIDATE_ARGUMENTS_H
 
+#include <stdint.h>
+
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/print/table.h"
+#include "sim/machine/rules.h"
 #include "validate/random/draw.h"
 
 struct gt_validate_arguments {
@@ -23,5 +27,19 @@ struct gt_validate_arguments {
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */
 void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_arguments *arguments);
+
+/* What trace `number` goes by before it is read, into `place`: its path, or the name of a random one. */
+void gt_validate_place(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes);
+
+/* Read or draw it. NULL with the reason; the caller frees it. */
+struct gt_workload *gt_validate_read(const struct gt_validate_arguments *arguments, size_t number,
+                                     struct gt_error *error);
+
+/* What it is called in tables and in the store, into `name`: its own name, or its path's stem.  `workload` may be NULL. */
+void gt_validate_name(const struct gt_workload *workload, const char *path, char *name, size_t bytes);
+
+/* Table "rules": each with `traces[its number]` and what it says; for programs also the settings that switch it off, and
+ * the file where it acts.  The caller frees it. */
+struct gt_table *gt_rules_table(const uint32_t traces[GT_RULES], enum gt_format format);
 
 #endif

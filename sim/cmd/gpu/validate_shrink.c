@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "traces/jsonl/trace.h"
 
@@ -198,4 +201,35 @@ struct gt_table *gt_shrink_table(const struct gt_shrinker *shrinker)
         free(file);
     }
     return table;
+}
+
+enum { GRACE_SECONDS = 10 };
+
+static volatile sig_atomic_t interrupted;
+
+static void note(int number)
+{
+    alarm(GRACE_SECONDS);
+    if (++interrupted > 2) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+void gt_interrupts_catch(void)
+{
+    struct sigaction action = { .sa_handler = note, .sa_flags = SA_RESTART };
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool gt_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+void gt_interrupts_over(void)
+{
+    alarm(0);
 }

@@ -2,6 +2,8 @@
 #ifndef GRIDTIDE_SIM_CMD_GPU_VALIDATE_SHRINK_H
 #define GRIDTIDE_SIM_CMD_GPU_VALIDATE_SHRINK_H
 
+#include <stdbool.h>
+
 #include "sim/cmd/print/judged.h"
 #include "validate/shrink_trace.h"
 
@@ -46,5 +48,13 @@ uint32_t gt_shrink_left(const struct gt_shrinker *shrinker);
 
 /* The folder that smallest traces go to: V-shrunk beside a store V.db. Malloced. */
 char *gt_shrink_folder(const char *store);
+
+/* From now on the first two are only noted, for work to end with what it has; the third, or 10 seconds without
+ * gt_interrupts_over(), ends the process: a GPU that waits for what never comes is given up. */
+void gt_interrupts_catch(void);
+/* Was there one? */
+bool gt_interrupted(void);
+/* Nothing waits for a GPU any more: what is left takes the time that it takes. */
+void gt_interrupts_over(void);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/print/terminal.h"
 #include "traces/io/input.h"
 #include "traces/ranks/ranks.h"
 

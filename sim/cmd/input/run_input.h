@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
+#include "sim/cmd/print/terminal.h"
 #include "sim/devices/device.h"
+#include "sim/warp/kernel_model.h"
 #include "sim/workload/workload.h"
 
 /* Read a gridtide trace, or import another program's on the fly (its warnings then go to standard
@@ -33,5 +35,20 @@ const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, cons
 /* The device that the trace's times are from, into `device`: the one it names or describes. Where it
  * does neither, `device` stays as it is. Returns 0 or -1. */
 int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error);
+
+/* The workload's kernels that have programs on `device` (`profiled`, `full`: see gt_model_kernels); *wall_us is how long
+ * that took.  NULL with the reason; else freed by gt_kernel_model_free(). */
+struct gt_kernel_model *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
+                                       const struct gt_device *profiled, bool full, struct gt_progress *progress,
+                                       double *wall_us, struct gt_error *error);
+
+/* What could not be run, on standard error. */
+void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_kernel_model *modelled);
+
+/* Tasks of `workload`, called `name` in messages, that say no time take it from the table at `path` (NULL: there is none),
+ * then from the programs of their kinds, run on `device`; what came of it is said unless `quiet`.  -1 where the table
+ * cannot be read or has no kind of any task, or a program cannot be run. */
+int gt_price_tasks(const char *path, struct gt_workload *workload, const struct gt_device *device, const char *name,
+                   bool quiet, struct gt_error *error);
 
 #endif

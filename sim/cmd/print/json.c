@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/base/utf8.h"
+#include "sim/base/text.h"
 #include "traces/names/clean_text.h"
 
 yajl_gen gt_json_new(void)

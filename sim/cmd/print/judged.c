@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "sim/base/error.h"
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/terminal.h"
 #include "traces/names/short_name.h"
 

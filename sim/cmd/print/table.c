@@ -1,10 +1,18 @@
+#include "sim/cmd/print/table.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/array.h"
 #include "sim/base/error.h"
+#include "sim/cmd/print/json.h"
 #include "sim/cmd/print/table_parts.h"
+#include "sim/cmd/print/terminal.h"
+#include "traces/io/csv_write.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
 
 struct gt_table *gt_table_new(const char *name, const struct gt_column *columns, size_t column_count)
@@ -93,4 +101,166 @@ char **gt_table_short_names(const struct gt_table *table, size_t columns)
     gt_short_names_unique(names, shorts, rows, columns);
     free(names);
     return shorts;
+}
+
+const char *const gt_format_names[GT_FORMATS] = {
+    [GT_FORMAT_TABLE] = "table",
+    [GT_FORMAT_CSV] = "csv",
+    [GT_FORMAT_JSON] = "json",
+};
+
+int gt_format_parse(const char *name, enum gt_format *format)
+{
+    for (int i = 0; i < GT_FORMATS; i++) {
+        if (strcmp(name, gt_format_names[i]) == 0) {
+            *format = (enum gt_format)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static void print_csv_text(FILE *out, const char *text)
+{
+    char *field = gt_csv_field_of(text);
+
+    fputs(field, out);
+    free(field);
+}
+
+/* Programs get a text as it is, a terminal what can do nothing to it. */
+static void print_csv_traced(FILE *out, const char *text)
+{
+    char *clean = isatty(fileno(out)) ? gt_clean_name(text) : NULL;
+
+    print_csv_text(out, clean != NULL ? clean : text);
+    free(clean);
+}
+
+static void print_csv_cell(FILE *out, const struct gt_cell *cell)
+{
+    switch (cell->type) {
+    case GT_CELL_TEXT: print_csv_traced(out, cell->text); break;
+    case GT_CELL_INTEGER: fprintf(out, "%" PRId64, cell->integer); break;
+    case GT_CELL_REAL: fprintf(out, "%.10g", cell->real); break;
+    default: break;
+    }
+}
+
+static void print_csv_short_name(FILE *out, const char *name)
+{
+    fputc(',', out);
+    if (name != NULL)
+        print_csv_text(out, name);
+}
+
+static void print_csv_heading(FILE *out, const struct gt_table *table, bool titled)
+{
+    if (titled)
+        fputs("table,", out);
+    for (size_t i = 0; i < table->column_count; i++) {
+        print_csv_text(out, table->columns[i].name);
+        if (table->columns[i].type == GT_COLUMN_NAME)
+            fputs(",short_name", out);
+        fputs(i + 1 < table->column_count ? "," : "\r\n", out);
+    }
+}
+
+static void print_csv_row(FILE *out, const struct gt_table *table, size_t row, const char *short_name)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        print_csv_cell(out, gt_table_cell(table, row, i));
+        if (table->columns[i].type == GT_COLUMN_NAME)
+            print_csv_short_name(out, short_name);
+        fputs(i + 1 < table->column_count ? "," : "\r\n", out);
+    }
+}
+
+static void free_names(char **names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+static void print_csv(FILE *out, const struct gt_table *table, bool titled)
+{
+    char **short_names = gt_table_short_names(table, GT_SHORT_NAME_COLUMNS);
+    size_t rows = gt_table_rows(table);
+
+    print_csv_heading(out, table, titled);
+    for (size_t row = 0; row < rows; row++) {
+        if (titled) {
+            print_csv_text(out, table->name);
+            fputc(',', out);
+        }
+        print_csv_row(out, table, row, short_names[row]);
+    }
+    free_names(short_names, rows);
+}
+
+static void json_row(yajl_gen json, const struct gt_table *table, size_t row, const char *short_name)
+{
+    yajl_gen_map_open(json);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct gt_cell *cell = gt_table_cell(table, row, i);
+
+        gt_json_text(json, table->columns[i].name);
+        switch (cell->type) {
+        case GT_CELL_TEXT: gt_json_text(json, cell->text); break;
+        case GT_CELL_INTEGER: gt_json_integer(json, cell->integer); break;
+        case GT_CELL_REAL: gt_json_real(json, cell->real); break;
+        default: yajl_gen_null(json); break;
+        }
+        if (table->columns[i].type == GT_COLUMN_NAME) {
+            gt_json_text(json, "short_name");
+            gt_json_text(json, short_name);
+        }
+    }
+    yajl_gen_map_close(json);
+}
+
+static void json_table(yajl_gen json, const struct gt_table *table)
+{
+    char **short_names = gt_table_short_names(table, GT_SHORT_NAME_COLUMNS);
+    size_t rows = gt_table_rows(table);
+    bool array = !table->single || rows == 0;
+
+    gt_json_text(json, table->name);
+    if (array)
+        yajl_gen_array_open(json);
+    for (size_t row = 0; row < (array ? rows : 1); row++)
+        json_row(json, table, row, short_names[row]);
+    if (array)
+        yajl_gen_array_close(json);
+    free_names(short_names, rows);
+}
+
+static void print_json(FILE *out, struct gt_table *const *tables, size_t count)
+{
+    yajl_gen json = gt_json_new();
+
+    yajl_gen_map_open(json);
+    for (size_t i = 0; i < count; i++)
+        json_table(json, tables[i]);
+    yajl_gen_map_close(json);
+    gt_json_finish(json, out);
+}
+
+void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count)
+{
+    size_t width = gt_terminal_columns(out);
+
+    if (format == GT_FORMAT_JSON) {
+        print_json(out, tables, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            fputs(format == GT_FORMAT_CSV ? "\r\n" : "\n", out);
+        if (format == GT_FORMAT_CSV)
+            print_csv(out, tables[i], count > 1);
+        else
+            gt_table_print_people(out, tables[i], count > 1, width);
+    }
 }

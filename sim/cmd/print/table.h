@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct gt_table;
+
 enum gt_format { GT_FORMAT_TABLE, GT_FORMAT_CSV, GT_FORMAT_JSON, GT_FORMATS };
 extern const char *const gt_format_names[GT_FORMATS];
 /* The format of that name into *format. Returns 0, or -1 when there is none. */
@@ -38,8 +40,6 @@ struct gt_column {
     const char *name; /* heading and key: lower case, the unit at the end ("busy_us") */
     enum gt_column_type type;
 };
-
-struct gt_table;
 
 /* An empty table; `name` is its title and its key in JSON. `name` and `columns` must outlive it. */
 struct gt_table *gt_table_new(const char *name, const struct gt_column *columns, size_t column_count);

@@ -10,7 +10,6 @@
 #include <libsmartcols/libsmartcols.h>
 
 #include "sim/base/error.h"
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/table_parts.h"
 #include "sim/cmd/print/terminal.h"
 #include "traces/names/short_name.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/cmd/input/inquiry.h"
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/input/common.h"
+#include "sim/cmd/print/terminal.h"
 #include "traces/explain/run_options.h"
 #include "traces/store/answers.h"
 #include "traces/store/run_rows.h"

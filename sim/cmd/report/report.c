@@ -4,7 +4,7 @@
 #include "plots/page/report.h"
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/cmd/report/predict.h"
 
 struct arguments {

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "sim/cmd/report/breakdown_tables.h"
-#include "sim/cmd/report/stats_path.h"
-#include "sim/cmd/report/stats_ranges.h"
-#include "sim/cmd/report/stats_tasks.h"
+#include "sim/cmd/report/stats_sections.h"
 
 enum { NAMES_FOR_PEOPLE = 30, SMS_FOR_PEOPLE = 16, LEAST_SMS = 5 };
 

@@ -7,7 +7,6 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/run_input.h"
-#include "sim/cmd/input/task_costs.h"
 #include "sim/cmd/run/run_parts.h"
 #include "traces/io/path_stem.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd/print/fold.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/cmd/run/run_parts.h"
 
 enum { INDENT = 2 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/baseline/fit_connections.h"
+#include "sim/baseline/fit.h"
 #include "sim/baseline/timeline.h"
 #include "sim/cmd/run/run_parts.h"
 #include "traces/explain/departure.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "sim/cmd/input/run_kernels.h"
+#include "sim/cmd/input/run_input.h"
 #include "sim/cmd/run/run_parts.h"
 #include "traces/io/device_file.h"
 #include "traces/io/framework_file.h"

@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_RUN_RUN_PARTS_H
 
 #include "sim/cmd/input/options.h"
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/range.h"
 #include "sim/simulate.h"
 #include "sim/whatif/whatif.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "sim/baseline/recording_cost.h"
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/kernel_tables.h"
 #include "sim/cmd/print/table.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/cmd/run/run_parts.h"
 #include "sim/collectives/cost.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "sim/cmd/input/run_input.h"
-#include "sim/cmd/input/run_kernels.h"
 #include "sim/cmd/run/run_parts.h"
 #include "traces/compare/verdict.h"
 #include "traces/import/warnings.h"

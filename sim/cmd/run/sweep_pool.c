@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "sim/base/error.h"
-#include "sim/cmd/print/progress.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/cmd/run/sweep_frame.h"
 #include "sim/cmd/run/sweep_parts.h"
 #include "sim/workload/workload.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/affix.h"
+#include "sim/base/text.h"
 #include "sim/cmd/input/common.h"
 #include "sim/cmd/run/sweep_parts.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd/print/fold.h"
 #include "sim/cmd/print/json.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/cmd/run/whatif_parts.h"
 
 enum { INDENT = 2 };

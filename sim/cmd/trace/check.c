@@ -10,7 +10,6 @@
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/print/json.h"
-#include "sim/cmd/trace/check_misuses.h"
 #include "sim/cmd/trace/check_texts.h"
 #include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
