@@ -8,8 +8,8 @@ sim_libsim_a_SOURCES = \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
-    sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/keys.c \
-    sim/devices/keys.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
+    sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/key_rows.h sim/devices/keys.c \
+    sim/devices/keys.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c \
     sim/gpu/block_progress.h sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/collective_kernel.c \
@@ -19,7 +19,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
     sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
-    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h \
+    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h \
     sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
@@ -47,14 +47,14 @@ sim_libsim_a_SOURCES = \
     sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/child_launches.c sim/workload/child_launches.h \
-    sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
+    sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/baseline/fit.c sim/baseline/fit.h \
-     sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
+    sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
     sim/baseline/kept_work.c sim/baseline/kept_work.h sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
     sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
@@ -76,7 +76,7 @@ sim_libsim_a_SOURCES = \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h \
     sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h \
-     sim/whatif/whatif.c sim/whatif/whatif.h
+    sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices

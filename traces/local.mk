@@ -2,73 +2,71 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
-    traces/compare/compare.c traces/compare/compare.h traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
-    traces/compare/gpu_part.c traces/compare/range.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
-    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
+    traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h traces/compare/internal.h \
+    traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
+    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \
     traces/compare/metrics.c traces/compare/metrics.h \
-    traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
-    traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
-    traces/diff/matching.h traces/diff/side.c traces/diff/side.h \
+    traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.h \
+    traces/diff/diff.c traces/diff/diff.h traces/diff/matching.c \
+    traces/diff/matching.h \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
     traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c \
     traces/explain/host_time.c traces/explain/host_time.h \
-    traces/explain/gaps.c traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
+    traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
     traces/explain/loaded_ranges.h traces/explain/loaded_ranges.c traces/explain/overview.c traces/explain/overview.h \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
-    traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
-    traces/export/csv_file.c traces/export/csv_file.h traces/export/export_ranges.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
-    traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tasks.c traces/export/tracks.c \
+    traces/export/blocks.c traces/export/calls.c traces/export/export.h \
+    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/internal.h traces/export/operations.c \
+    traces/export/perfetto.c traces/export/perfetto.h \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c traces/import/relations.c \
-    traces/import/infer_calls.c traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
-    traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
-    traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/io/file_sum.c traces/io/file_sum.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
+    traces/import/infer_calls.c traces/import/warnings.c traces/import/warnings.h \
+    traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/data_path.c traces/io/data_path.h traces/io/decimal.c traces/io/decimal.h \
+    traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
-    traces/io/path_stem.c traces/io/path_stem.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
-    traces/jsonl/write_collective.c \
-    traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_library.c traces/jsonl/read_launches.c traces/jsonl/read_recording.c traces/jsonl/write_recording.c \
-    traces/jsonl/write_launches.c \
-    traces/jsonl/link_tasks.c traces/jsonl/read_program.c traces/jsonl/read_range.c traces/jsonl/read_task.c \
+    traces/jsonl/write_call.c \
+    traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_launches.c traces/jsonl/write.c \
+    traces/jsonl/link_tasks.c traces/jsonl/read_program.c traces/jsonl/ranges.c traces/jsonl/read_task.c \
     traces/jsonl/read_task_columns.c traces/jsonl/read_task_graph.c traces/jsonl/task_lines.h \
-    traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
-    traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c traces/jsonl/write_range.c \
+    traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h \
+    traces/jsonl/trace.h traces/jsonl/write_program.c \
     traces/jsonl/write_task_columns.c traces/jsonl/write_task_columns.h traces/jsonl/write_tasks.c \
-    traces/kineto/category.c traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/execution_trace.c traces/kineto/execution_trace.h traces/kineto/instant.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
-    traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c traces/kineto/range.c \
-    traces/kineto/schema.c traces/kineto/tensors.c traces/kineto/tensors.h traces/kineto/tensors_allocator.c traces/kineto/tensors_give.c traces/kineto/tensors_memory.c traces/kineto/tensors_parts.h \
+    traces/kineto/category.c traces/kineto/number.c traces/kineto/schema.c traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/execution_trace.c traces/kineto/execution_trace.h traces/kineto/range.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
+    traces/kineto/kineto.c traces/kineto/kineto.h \
+    traces/kineto/tensors.c traces/kineto/tensors.h traces/kineto/tensors_allocator.c traces/kineto/tensors_memory.c traces/kineto/tensors_parts.h \
     traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
-    traces/names/shell_word.c traces/names/shell_word.h traces/names/short_name.c traces/names/short_name.h traces/names/time_text.c traces/names/time_text.h \
+    traces/names/short_name.c traces/names/short_name.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \
-    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/devices.c traces/nsys/gpus.c traces/nsys/info.c \
+    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
-    traces/ranks/align.c traces/ranks/check.c traces/ranks/clock.h traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
+    traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
     traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/loads.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
     traces/recorded/records.h \
-    traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
+    traces/sass/basic_blocks.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
     traces/sass/program_match.h traces/sass/operands.c traces/sass/parts.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
-    traces/sass/thread_counts.c traces/sass/warp_roles.c \
-    traces/stats/compute.c traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
-    traces/stats/operations.c traces/stats/operators.c traces/stats/path_file.c traces/stats/sm.c traces/stats/steps.c traces/stats/polls.c traces/stats/tasks.c traces/stats/stats.h \
-    traces/stats/sweep.c traces/stats/sweep.h traces/stats/work.c \
-    traces/store/answers.c traces/store/answers.h traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c traces/store/poll_rows.c traces/store/range_rows.c \
-    traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
-    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_counters.c traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
-    traces/store/store.h traces/store/task_rows.c traces/store/sweep_plan.c traces/store/sweep_rows.c traces/store/sweep_rows.h \
+    traces/sass/warp_roles.c \
+    traces/stats/compute.c traces/stats/work.c traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
+    traces/stats/operations.c traces/stats/operators.c traces/stats/path_file.c traces/stats/sm.c traces/stats/steps.c traces/stats/tasks.c traces/stats/stats.h \
+    traces/stats/sweep.c traces/stats/sweep.h \
+    traces/store/definitions.c traces/store/drop.c traces/store/database.c traces/store/database.h traces/store/internal.h traces/store/kernel_rows.c traces/store/task_rows.c traces/store/range_rows.c \
+    traces/store/run_relations.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
+    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
+    traces/store/store.h traces/store/sweep_plan.c traces/store/sweep_rows.c traces/store/sweep_rows.h \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/shape.c traces/tasks/tasks.c traces/tasks/tasks.h
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
@@ -101,12 +99,12 @@ traces/io/paths.h: Makefile
 	  echo '#define GT_INSTALLED_LIBRARIES "$(pkglibdir)"'; } > $@.tmp && mv $@.tmp $@
 
 # BUILT_SOURCES are made before "all" and "check" only: what includes them says so, for a program made by its name.
-traces/io/datadir.$(OBJEXT): traces/io/paths.h
-sim/cmd/trace/record_library.$(OBJEXT): traces/io/paths.h
+traces/io/data_path.$(OBJEXT): traces/io/paths.h
+sim/cmd/trace/record_run.$(OBJEXT): traces/io/paths.h
 traces/store/store.$(OBJEXT): traces/store/schema_sql.h
 
 # Beside each program that is built and not installed: where its source is, so that none has to have it in
-# itself (traces/io/datadir.c).
+# itself (traces/io/data_path.c).
 SOURCE_MARKS = gridtide.source tests/bench/gridtide.source tests/fuzz/gridtide.source tests/unit/gridtide.source
 EXTRA_gridtide_DEPENDENCIES = gridtide.source
 BUILT_SOURCES += $(SOURCE_MARKS)

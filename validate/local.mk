@@ -1,10 +1,9 @@
 # The validator: what needs no GPU is always built, the rest where there is an nvcc.
 noinst_LIBRARIES += validate/libvalidate.a
 validate_libvalidate_a_SOURCES = \
-    validate/host_gaps.c validate/host_gaps.h validate/host_costs.c validate/host_costs.h validate/host_fit.c validate/host_noise_fit.c validate/host_samples.h \
-    validate/host_measure.c validate/host_measure.h validate/measured_host.c validate/measured_host.h \
+    validate/host_measure.c validate/host_measure.h validate/host_costs.c validate/host_costs.h validate/host_fit.c validate/host_noise_fit.c validate/host_samples.h \
     validate/proxy_kernel.c validate/proxy_kernel.h \
-    validate/shrink_trace.c validate/shrink_trace.h validate/strip_times.c validate/strip_times.h validate/trial.c validate/trial.h \
+    validate/shrink_trace.c validate/shrink_trace.h validate/strip_times.c validate/strip_times.h \
     validate/validate.c validate/validate.h \
     validate/calibrate/analysis.c validate/calibrate/analysis.h validate/calibrate/calibrate.h \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \

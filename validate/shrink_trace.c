@@ -1,7 +1,14 @@
 #include "validate/shrink_trace.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "sim/base/sort.h"
+#include "sim/simulate.h"
+#include "sim/workload/child_launches.h"
+#include "validate/host_measure.h"
+#include "validate/proxy_kernel.h"
 #include "validate/random/reduce.h"
 #include "validate/random/shrink.h"
 
@@ -79,4 +86,146 @@ int gt_shrink_trace(const struct gt_shrink_trace *shrink, const struct gt_worklo
         gt_workload_free(gt_shrink(whole, &shrinking));
     gt_workload_free(whole);
     return work.failed ? -1 : 0;
+}
+
+/* One trial on its way. */
+struct trial_work {
+    const struct gt_validation *validation;
+    const struct gt_device *device;
+    struct gt_workload *workload;
+    struct gt_measured_host *runs; /* the measured ones */
+    uint32_t run_count;
+    struct gt_trial *trial;
+    struct gt_error *error;
+};
+
+/* Of a run that has told when its operations ran. */
+static int makespan_us(const struct gt_measured_host *run, double *us, struct gt_error *error)
+{
+    const struct gt_workload *w = &run->workload;
+    gt_time_ps start_ps = GT_TIME_NONE, end_ps = 0;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        const struct gt_op *op = &w->ops[i];
+
+        if (op->start_ps == GT_TIME_NONE && gt_child_launch_of(w, i) != NULL)
+            continue; /* its launch failed */
+        if (op->start_ps == GT_TIME_NONE)
+            return gt_error_set(error, "operation %u was not seen to run", i);
+        start_ps = op->start_ps < start_ps ? op->start_ps : start_ps;
+        end_ps = op->start_ps + op->duration_ps > end_ps ? op->start_ps + op->duration_ps : end_ps;
+    }
+    *us = w->op_count == 0 ? 0 : (double)(end_ps - start_ps) / 1e6;
+    return 0;
+}
+
+/* With the calls of `host`, or (NULL) with simulated ones. */
+static int simulate(struct trial_work *work, const struct gt_measured_host *host, double *us)
+{
+    struct gt_options options = GT_OPTIONS_DEFAULT;
+    struct gt_measured_host run;
+    struct gt_summary summary;
+    struct gt_probe probe;
+    int result;
+
+    options.seed = work->validation->seed;
+    options.recorded_on = work->validation->recorded_on;
+    options.host = host != NULL ? &host->workload : NULL;
+    gt_measured_host_make(&run, work->workload);
+    probe = gt_measured_host_probe(&run);
+    result = gt_simulate(work->workload, work->device, &options, &probe, &summary, work->error);
+    if (result == 0)
+        result = makespan_us(&run, us, work->error);
+    gt_measured_host_free(&run);
+    return result;
+}
+
+/* What is open, the first time thrown away. */
+static int play_all(struct trial_work *work, struct gt_player *player)
+{
+    const struct gt_players *players = work->validation->players;
+    struct gt_play_result warm = { .counter_count = 0 };
+
+    if (players->play(player, NULL, &warm, work->error) != 0)
+        return -1;
+    for (uint32_t i = 0; i < work->run_count; i++) {
+        struct gt_probe probe = gt_measured_host_probe(&work->runs[i]);
+        struct gt_play_result result = { .counter_count = 0 };
+
+        if (players->play(player, &probe, &result, work->error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int play_trial(struct trial_work *work)
+{
+    const struct gt_play_options options = { .seed = work->validation->seed,
+                                             .recorded_on = work->validation->recorded_on };
+    struct gt_player *player = work->validation->players->open(work->workload, &options, work->error);
+    int result;
+
+    if (player == NULL)
+        return -1;
+    result = play_all(work, player);
+    work->validation->players->close(player);
+    return result;
+}
+
+/* The range of what was played, and the GPU's part beside the median run. */
+static int judge(struct trial_work *work)
+{
+    struct gt_trial *trial = work->trial;
+    double *times_us = gt_calloc(2ull * work->run_count, sizeof *times_us), *sorted_us = times_us + work->run_count;
+    uint32_t median = 0;
+    int result = 0;
+
+    for (uint32_t i = 0; i < work->run_count && result == 0; i++) {
+        result = makespan_us(&work->runs[i], &times_us[i], work->error);
+        sorted_us[i] = times_us[i];
+    }
+    if (result == 0) {
+        trial->median_us = gt_median(sorted_us, work->run_count); /* and they are sorted */
+        trial->least_us = sorted_us[0];
+        trial->most_us = sorted_us[work->run_count - 1];
+        while (times_us[median] != trial->median_us)
+            median++;
+        result = simulate(work, &work->runs[median], &trial->gpu_us);
+    }
+    free(times_us);
+    return result;
+}
+
+int gt_trial_run(const struct gt_validation *validation, const struct gt_device *device, struct gt_workload *workload,
+                 uint32_t repetitions, struct gt_trial *trial, struct gt_error *error)
+{
+    struct trial_work work = { validation, device, workload, NULL, repetitions, trial, error };
+    int result = -1;
+
+    memset(trial, 0, sizeof *trial);
+    if (gt_workload_check(workload, error) != 0 ||
+        gt_proxy_kernels_make(workload, validation->recorded_on, false, error) < 0)
+        return -1;
+    work.runs = gt_calloc(repetitions, sizeof *work.runs);
+    for (uint32_t i = 0; i < repetitions; i++)
+        gt_measured_host_make(&work.runs[i], workload);
+    /* What cannot be simulated to its end might not come to one on the GPU. */
+    if (simulate(&work, NULL, &trial->simulated_us) == 0 && play_trial(&work) == 0)
+        result = judge(&work);
+    for (uint32_t i = 0; i < repetitions; i++)
+        gt_measured_host_free(&work.runs[i]);
+    free(work.runs);
+    return result;
+}
+
+double gt_trial_beyond_us(const struct gt_trial *trial, double simulated_us)
+{
+    if (simulated_us > trial->most_us)
+        return simulated_us - trial->most_us;
+    return simulated_us < trial->least_us ? simulated_us - trial->least_us : 0;
+}
+
+double gt_trial_error_pct(const struct gt_trial *trial, double simulated_us)
+{
+    return trial->median_us > 0 ? 100 * (simulated_us - trial->median_us) / trial->median_us : 0;
 }

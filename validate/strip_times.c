@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/workload/ranges.h"
-#include "validate/host_gaps.h"
+#include "validate/host_measure.h"
 
 /* The calls as they will be, and where each thread has come to. */
 struct rewriting {

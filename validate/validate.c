@@ -9,7 +9,7 @@
 #include "sim/simulate.h"
 #include "traces/import/warnings.h"
 #include "traces/store/recorded.h"
-#include "validate/measured_host.h"
+#include "validate/host_measure.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "traces/names/time_text.h"
+#include "traces/names/clean_text.h"
 
 /* clang-format off */
 static const struct gt_time_unit time_units[] = {

@@ -4,13 +4,37 @@
 #define GRIDTIDE_PLOTS_DATA_VIEW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "plots/data/palette.h"
 #include "plots/data/units.h"
 #include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
 #include "traces/explain/loaded_run.h"
 #include "traces/stats/stats.h"
+
+struct gt_suite_view;
+
+enum gt_class {
+    GT_CLASS_KERNELS = 6, /* 0..5: the kernel names that take most time */
+    GT_CLASS_OTHER_KERNEL = GT_CLASS_KERNELS,
+    GT_CLASS_H2D,
+    GT_CLASS_D2H,
+    GT_CLASS_D2D,
+    GT_CLASS_OTHER_COPY,
+    GT_CLASS_MEMSET,
+    GT_CLASS_HOST_FUNCTION,
+    GT_CLASSES
+};
+
+struct gt_class_row {
+    uint32_t rgb;
+    const char *label; /* NULL: the kernel's name */
+    double height;     /* of a box, as a share of its lane */
+};
+extern const struct gt_class_row gt_class_rows[GT_CLASSES];
+
+/* The class of an operation that is no kernel, by its kind and direction in the store. */
+enum gt_class gt_palette_class(const char *kind, const char *direction);
 
 enum { GT_SIDES = 2 };
 
@@ -33,8 +57,6 @@ struct gt_side {
     uint8_t *kernel_classes;   /* by kernel_no of its trace */
     size_t kernels;
 };
-
-struct gt_suite_view;
 
 struct gt_view {
     enum gt_page_kind kind;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "traces/io/child.h"
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 
 #define MISSING "gnuplot is missing; install gnuplot-nox (apt-get install gnuplot-nox)"
 

@@ -7,7 +7,7 @@
 #include "plots/data/report_folder.h"
 #include "plots/data/suite_view.h"
 #include "plots/page/parts.h"
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 #include "traces/names/short_name.h"
 
 int gt_page_file(FILE *out, const char *name, const char *before, const char *after, struct gt_error *error)

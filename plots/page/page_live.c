@@ -5,7 +5,7 @@
 
 #include "plots/data/live_rows.h"
 #include "plots/page/parts.h"
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 #include "traces/names/short_name.h"
 
 enum { NAME_COLUMNS = 100 };

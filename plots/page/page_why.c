@@ -5,7 +5,7 @@
 
 #include "plots/page/parts.h"
 #include "traces/explain/limits.h"
-#include "traces/names/shell_word.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
 
 /* A replay that is further off than this says little about what was not recorded. */

@@ -74,7 +74,7 @@ uint32_t gt_fit_connections(const struct gt_workload *workload, const struct gt_
 
 /* A replay within this part of what was measured says that nothing is missing; and one that is off by no more than this part
  * of what it is off by else, that this was. */
-static const double near_enough_of_other = 0.03, much_nearer = 1 / 3.0;
+static const double near_enough_priority = 0.03, much_nearer = 1 / 3.0;
 /* Streams that are tried; in traces of so many operations each takes a moment. */
 enum { MOST_TRIED = 8, MOST_OPS = 20000 };
 
@@ -88,8 +88,8 @@ bool gt_priorities_unknown(const struct gt_workload *w)
 }
 
 /* How far the replay is off with that stream before all others; INFINITY where there is none. */
-static double off_with_of_fit_priority(struct gt_workload *w, gt_stream_index stream, const struct gt_device *device,
-                                       const struct gt_options *options, double measured_us)
+static double off_with_priority(struct gt_workload *w, gt_stream_index stream, const struct gt_device *device,
+                                const struct gt_options *options, double measured_us)
 {
     struct gt_options played = *options;
     struct gt_timeline timeline;
@@ -127,16 +127,16 @@ gt_stream_index gt_fit_priority(const struct gt_workload *workload, const struct
     gt_stream_index *streams, best = GT_NONE;
     struct gt_workload *w;
     uint32_t count;
-    double least = fmax(near_enough_of_other, much_nearer * fabs(off));
+    double least = fmax(near_enough_priority, much_nearer * fabs(off));
 
-    if (isnan(measured_us) || fabs(off) <= near_enough_of_other || !gt_priorities_unknown(workload) ||
+    if (isnan(measured_us) || fabs(off) <= near_enough_priority || !gt_priorities_unknown(workload) ||
         workload->op_count > MOST_OPS)
         return GT_NONE;
     streams = gt_calloc(workload->stream_count + 1ull, sizeof *streams);
     count = find_streams(workload, streams);
     w = gt_workload_copy(workload);
     for (uint32_t i = 0; i < count && count > 1 && count <= MOST_TRIED; i++) {
-        double other = off_with_of_fit_priority(w, streams[i], device, options, measured_us);
+        double other = off_with_priority(w, streams[i], device, options, measured_us);
 
         if (other < least) {
             least = other;

@@ -1,8 +1,6 @@
 /* device_keys.c - the table of a device's keys: what `gridtide devices --describe` prints. */
-#include "sim/devices/collective_rows.h"
 #include "sim/devices/device.h"
-#include "sim/devices/device_rows.h"
-#include "sim/devices/link_rows.h"
+#include "sim/devices/key_rows.h"
 
 const struct gt_key gt_device_keys[] = {
     TEXT("chip.name", name, "generic", "name of the GPU"),

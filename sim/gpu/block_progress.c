@@ -7,7 +7,7 @@
 #include "sim/gpu/batches.h"
 #include "sim/gpu/progress_limit.h"
 #include "sim/gpu/progress_solve.h"
-#include "sim/gpu/task_kernel.h"
+#include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"

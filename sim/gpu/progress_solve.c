@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "sim/gpu/progress_limit.h"
-#include "sim/gpu/task_kernel.h"
+#include "sim/gpu/task_events.h"
 #include "sim/tasks/tasks.h"
 
 /* What asks for nothing asks for this much: it has its limit at once. */

@@ -1,4 +1,7 @@
-/* task_kernel.h - a kernel whose workers run a graph of tasks, and the events of its tasks. */
+/* task_kernel.h - kernels whose blocks are workers of a task graph (sim/tasks).
+ *
+ * Such a block has no cost: it ends when its worker has nothing more to do.
+ */
 #ifndef GRIDTIDE_SIM_GPU_TASK_KERNEL_H
 #define GRIDTIDE_SIM_GPU_TASK_KERNEL_H
 
@@ -12,11 +15,5 @@ int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_
 
 /* The kernels whose workers wait for ever, and for what, as clauses for a message, behind what is in `text`. */
 void gt_task_kernels_append_stuck(const struct gt_machine *m, char *text, size_t bytes);
-
-/* An event for what is due next in the GPU's task graphs, unless one that is as early is there. */
-void gt_task_events_schedule(struct gt_machine *m, gt_gpu_index gpu);
-
-/* Tasks that say bytes instead of a time have this part of DRAM from now on; nothing where there are no task graphs. */
-void gt_task_events_set_memory_part(struct gt_machine *m, gt_gpu_index gpu, double part);
 
 #endif

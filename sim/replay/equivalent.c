@@ -190,7 +190,7 @@ void gt_equivalent_kernels_free(struct gt_equivalent_kernels *equivalent)
     memset(equivalent, 0, sizeof *equivalent);
 }
 
-static int by_stream_of_equivalent_launches(const void *left, const void *right, void *user)
+static int by_launch_stream(const void *left, const void *right, void *user)
 {
     const struct gt_op *ops = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
@@ -248,7 +248,7 @@ void gt_equivalent_launches_visit(const struct gt_workload *w, const bool *queue
 
         for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++)
             order[op] = op;
-        qsort_r(order + call->first_op, call->ops, sizeof *order, by_stream_of_equivalent_launches, w->ops);
+        qsort_r(order + call->first_op, call->ops, sizeof *order, by_launch_stream, w->ops);
     }
     qsort_r(calls, count, sizeof *calls, compare, &ordered);
     for (uint32_t first = 0, next; first < count; first = next) {

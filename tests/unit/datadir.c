@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 
 static void finds_the_source_tree(void **state)
 {

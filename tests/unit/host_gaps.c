@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "validate/host_gaps.h"
+#include "validate/host_measure.h"
 
 /* Calls of one thread: start, duration, and the work before each; it began at 100. */
 static void the_hosts_own_work_lies_between_its_calls(void **state)

@@ -15,8 +15,8 @@
 #include "plots/data/kernel_view.h"
 #include "plots/data/units.h"
 #include "sim/workload/ranges.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
-#include "traces/names/time_text.h"
 
 static void times_are_in_the_unit_that_suits(void **state)
 {

@@ -1,8 +1,9 @@
+#include "traces/compare/kernel_error.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/sort.h"
-#include "traces/compare/correlation.h"
 #include "traces/compare/kernel_cycles.h"
 
 static double mean(double sum, uint32_t count)
@@ -51,4 +52,21 @@ void gt_kernels_verdict(struct gt_kernels *kernels)
     error->worst_pct = gt_percentile(errors, error->compared, 100);
     error->pearson = gt_correlation_r(&r);
     free(errors);
+}
+
+void gt_correlation_add(struct gt_correlation *c, double x, double y)
+{
+    double dx = x - c->mean_x, dy = y - c->mean_y;
+
+    c->count++;
+    c->mean_x += dx / c->count;
+    c->mean_y += dy / c->count;
+    c->xx += dx * (x - c->mean_x);
+    c->yy += dy * (y - c->mean_y);
+    c->xy += dx * (y - c->mean_y);
+}
+
+double gt_correlation_r(const struct gt_correlation *c)
+{
+    return c->xx > 0 && c->yy > 0 ? c->xy / sqrt(c->xx * c->yy) : NAN;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/sort.h"
-#include "traces/compare/correlation.h"
+#include "traces/compare/kernel_error.h"
 #include "traces/compare/metrics.h"
 #include "traces/store/query.h"
 
@@ -296,4 +296,92 @@ int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, 
         return -1;
     count_off(verdicts, count, allowed_excess_pct, suite);
     return hold_suite(store, verdicts, count, suite, error);
+}
+
+/* The GPU's part of the error alone: the host's calls taken from the measured run. */
+
+/* The newest simulated run of the trace on the same device that has the measured run's host; 0: there is none. */
+static int find_run(struct gt_store *store, const struct gt_verdict *verdict, int64_t *run, struct gt_error *error)
+{
+    static const char sql[] =
+        "SELECT r.run_id FROM run s JOIN run r ON r.trace_id = s.trace_id AND r.device_id = s.device_id"
+        "   AND r.kind = 'simulated' AND r.whole = 1"
+        " JOIN counter c ON c.run_id = r.run_id AND c.name = '" GT_COUNTER_HOST_OF_RUN "' AND c.value = ?2"
+        " WHERE s.run_id = ?1 ORDER BY r.run_id DESC LIMIT 1";
+
+    *run = 0;
+    return gt_query_one(gt_store_database(store), sql, verdict->simulated_run, verdict->repeats.median_run, run,
+                        error) < 0
+               ? -1
+               : 0;
+}
+
+int gt_metric_gpu_error_pct(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                            struct gt_error *error)
+{
+    struct gt_comparison comparison;
+    int64_t run;
+
+    *value = NAN;
+    if (find_run(store, verdict, &run, error) != 0)
+        return -1;
+    if (run == 0)
+        return 0;
+    if (gt_compare(store, run, verdict->repeats.median_run, &comparison, error) != 0)
+        return -1;
+    *value = comparison.makespan_error_pct;
+    return 0;
+}
+
+/* Measured makespans held against the range that the simulation stated. */
+
+/* A counter of the simulated run; NAN where it has none. */
+static int counter(struct gt_store *store, const struct gt_verdict *verdict, const char *sql, double *value,
+                   struct gt_error *error)
+{
+    struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
+    int row;
+
+    *value = NAN;
+    if (query == NULL)
+        return -1;
+    gt_query_bind(query, 1, verdict->simulated_run);
+    row = gt_query_next(query, error);
+    if (row == 1)
+        *value = gt_query_real(query, 0);
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
+}
+
+#define COUNTER(name) "SELECT value FROM counter WHERE run_id = ?1 AND name = '" name "'"
+
+int gt_metric_range_low_us(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                           struct gt_error *error)
+{
+    return counter(store, verdict, COUNTER(GT_COUNTER_RANGE_LOW), value, error);
+}
+
+int gt_metric_range_high_us(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                            struct gt_error *error)
+{
+    return counter(store, verdict, COUNTER(GT_COUNTER_RANGE_HIGH), value, error);
+}
+
+int gt_metric_range_runs(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                         struct gt_error *error)
+{
+    static const char sql[] = "SELECT count(*) FILTER (WHERE us BETWEEN low AND high) FROM"
+                              " (SELECT (max(p.end_ps) - min(p.start_ps)) / 1e6 AS us,"
+                              "    (" COUNTER(GT_COUNTER_RANGE_LOW) ") AS low, (" COUNTER(
+                                  GT_COUNTER_RANGE_HIGH) ") AS high"
+                                                         "  FROM run s JOIN trace t ON t.trace_id = s.trace_id"
+                                                         "  JOIN run m ON m.trace_id = coalesce(t.base_trace_id, "
+                                                         "t.trace_id) AND m.kind = 'measured' AND m.whole = 1"
+                                                         "  JOIN run_op p ON p.run_id = m.run_id"
+                                                         "  JOIN op o ON o.trace_id = m.trace_id AND o.op_no = "
+                                                         "p.op_no AND o.kind <> 'host_function'"
+                                                         "  WHERE s.run_id = ?1 GROUP BY m.run_id)"
+                                                         " HAVING max(high) IS NOT NULL";
+
+    return counter(store, verdict, sql, value, error);
 }

@@ -10,7 +10,7 @@
 #include "traces/explain/part.h"
 #include "traces/explain/ranks.h"
 #include "traces/explain/task_bound.h"
-#include "traces/names/time_text.h"
+#include "traces/names/clean_text.h"
 
 struct gt_finding *gt_finding_add(struct gt_finding_list *f, const char *kind, gt_time_ps about_ps, const char *help,
                                   const char *change)

@@ -9,8 +9,8 @@
 #include "sim/rewrite/call_kinds.h"
 #include "traces/explain/findings_parts.h"
 #include "traces/explain/host_time.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
-#include "traces/names/time_text.h"
 
 enum { NAMED = 3, NAME_BYTES = 70, LIST_BYTES = 300 };
 

@@ -7,8 +7,7 @@
 
 #include "sim/base/error.h"
 #include "traces/explain/run_options.h"
-#include "traces/names/shell_word.h"
-#include "traces/names/time_text.h"
+#include "traces/names/clean_text.h"
 
 /* What is less of a step is not worth a line. */
 static const double least_pct = 1;

@@ -1,13 +1,19 @@
 /* builder.c - gathering a profile's calls, operations, targets, streams and threads. */
 #include "traces/import/builder.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
+#include <sys/wait.h>
+#include <unistd.h>
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/ranges.h"
+#include "traces/import/internal.h"
+#include "traces/io/child.h"
 
 /* What a stream, a thread or a context is found by: up to four numbers. */
 struct key {
@@ -260,4 +266,104 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
         import->range_threads[entry->index] = (struct gt_import_range_thread){ process, shown_process, id };
     }
     return entry->index;
+}
+
+/* ranges.c - from a profile's operators, annotations and steps to a workload's ranges. */
+
+/* The workload's thread of a gathered range, looked for when the first range of it is kept. */
+static uint32_t thread_of(struct gt_import *import, const struct gt_import_range *range, uint32_t *threads)
+{
+    const struct gt_import_range_thread *thread = &import->range_threads[range->thread];
+
+    if (threads[range->thread] == GT_NONE)
+        threads[range->thread] = gt_import_thread(import, thread->process, thread->shown_process, thread->id);
+    return threads[range->thread];
+}
+
+void gt_import_write_ranges(struct gt_import_finish *finish)
+{
+    struct gt_import *import = finish->import;
+    struct gt_workload *workload = import->workload;
+    uint32_t *threads = gt_realloc(NULL, import->range_thread_count, sizeof *threads);
+    int64_t limit_ns;
+
+    if (__builtin_add_overflow(finish->origin_ns, (int64_t)(GT_TIME_LIMIT_PS / 1000), &limit_ns))
+        limit_ns = INT64_MAX;
+    memset(threads, 0xff, import->range_thread_count * sizeof *threads);
+    workload->range_room = import->range_count;
+    workload->ranges = gt_realloc(workload->ranges, workload->range_room, sizeof *workload->ranges);
+    for (uint32_t i = 0; i < import->range_count; i++) {
+        const struct gt_import_range *from = &import->ranges[i];
+        int64_t start_ns = from->start_ns < finish->origin_ns ? finish->origin_ns : from->start_ns;
+        struct gt_range *range;
+
+        if (from->end_ns < start_ns)
+            continue;
+        if (from->end_ns > limit_ns) {
+            gt_import_warn(workload, "ranges-unreadable", 1);
+            continue;
+        }
+        range = &workload->ranges[gt_workload_add_range(workload)];
+        range->start_ps = (uint64_t)(start_ns - finish->origin_ns) * 1000;
+        range->duration_ps = (uint64_t)(from->end_ns - start_ns) * 1000;
+        range->name = from->name;
+        range->thread = thread_of(import, from, threads);
+        range->external = from->external;
+        range->gradient_bytes = from->gradient_bytes;
+        range->kind = from->kind;
+        range->flags = from->flags;
+    }
+    free(threads);
+    free(import->ranges);
+    import->ranges = NULL;
+    import->range_count = import->range_room = 0;
+    gt_ranges_finish(workload, NULL);
+}
+
+extern char **environ;
+
+int gt_tool_start(struct gt_tool_run *run, char *const arguments[], char *path, bool errors_too)
+{
+    posix_spawn_file_actions_t actions;
+    int result;
+
+    *run = (struct gt_tool_run){ .name = arguments[0], .path = path };
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (errors_too)
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    result = gt_child_start(&run->child, &actions, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (result != 0)
+        free(path);
+    return result;
+}
+
+/* The first line of what it printed instead of what was asked for. */
+static void first_line(const char *path, char *text, int bytes)
+{
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL || fgets(text, bytes, file) == NULL)
+        text[0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    if (file != NULL)
+        fclose(file);
+}
+
+int gt_tool_finish(struct gt_tool_run *run, struct gt_error *error)
+{
+    char said[200];
+    int status, result = 0;
+
+    while (waitpid(run->child, &status, 0) < 0)
+        if (errno != EINTR)
+            gt_bug("waiting for a child: %s", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        first_line(run->path, said, sizeof said);
+        result = gt_error_set(error, "%s failed on the report%s%s", run->name, said[0] != '\0' ? ": " : "", said);
+        unlink(run->path);
+    }
+    free(run->path);
+    return result;
 }

@@ -12,6 +12,10 @@
 #ifndef GRIDTIDE_TRACES_IMPORT_BUILDER_H
 #define GRIDTIDE_TRACES_IMPORT_BUILDER_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "sim/base/error.h"
 #include "sim/workload/workload.h"
 #include "traces/import/collectives.h"
 #include "traces/import/warnings.h"
@@ -156,5 +160,19 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
 
 /* The notes of collectives become the caller's of read(), who asked for them, or go. */
 void gt_import_give_notes(struct gt_import *import, struct gt_collective_notes *asked);
+
+struct gt_tool_run {
+    pid_t child;
+    const char *name;
+    char *path; /* where what it prints goes */
+};
+
+/* Start arguments[0], found by PATH, with its standard output (and, `errors_too`, standard error) going into a
+ * new file `path`, malloced, which the run then owns.  Returns 0, or an errno: it did not start (ENOENT: there is
+ * no such tool), and `path` is freed. */
+int gt_tool_start(struct gt_tool_run *run, char *const arguments[], char *path, bool errors_too);
+/* Wait for its end and free `run`'s path.  -1 where it failed, with the first line that it printed; the file is
+ * then removed.  `error` may be NULL. */
+int gt_tool_finish(struct gt_tool_run *run, struct gt_error *error);
 
 #endif

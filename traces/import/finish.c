@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 
 static int compare_starts(const void *left, const void *right, void *user)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/error.h"
+
 enum { FIRST_ROOM_BYTES = 4096, FIRST_FIELDS = 128, NUMBER_BYTES = 64, END = -1, FAILED = -2 };
 
 void gt_csv_open(struct gt_csv *csv, struct gt_input *input)
@@ -156,4 +158,21 @@ bool gt_csv_count(const char *text, uint64_t *value)
         return false;
     *value = (uint64_t)llround(number);
     return true;
+}
+
+char *gt_csv_field_of(const char *text)
+{
+    char *field = gt_realloc(NULL, 2 * strlen(text) + 3ull, 1), *end = field;
+
+    if (strpbrk(text, ",\"\r\n") == NULL)
+        return strcpy(field, text);
+    *end++ = '"';
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            *end++ = '"';
+        *end++ = *text;
+    }
+    *end++ = '"';
+    *end = '\0';
+    return field;
 }

@@ -39,4 +39,8 @@ bool gt_csv_number(const char *text, double *value);
 /* The same, not negative, rounded to a whole number below 2^63. */
 bool gt_csv_count(const char *text, uint64_t *value);
 
+/* The field that says `text`: itself, or in quotes with quotes doubled where it holds a comma, a quote or a line
+ * break. Malloced. */
+char *gt_csv_field_of(const char *text);
+
 #endif

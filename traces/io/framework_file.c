@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 
 static const char shipped[] = "pytorch-2.11.ini";
 

@@ -1,6 +1,5 @@
 /* Calls, and the operations that they put into streams. */
 #include "traces/jsonl/reader.h"
-#include "traces/jsonl/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "traces/io/decimal.h"
-#include "traces/jsonl/rules.h"
 
 enum { SHOWN = 60 };
 

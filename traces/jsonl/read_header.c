@@ -1,10 +1,10 @@
 /* The header line. */
-#include "traces/jsonl/reader.h"
-
 #include <stdlib.h>
 #include <string.h>
+#include <yajl/yajl_gen.h>
 
 #include "traces/import/warnings.h"
+#include "traces/jsonl/reader.h"
 #include "traces/jsonl/trace.h"
 
 enum { SHOWN = 60, ITEMS_LIMIT = 4096 }; /* of settings and warnings, which are searched one by one */
@@ -125,4 +125,142 @@ int gt_jsonl_header(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_HEADER, 0);
     jsonl->header_read = true;
     return 0;
+}
+
+/* What kernels and kinds of tasks name alike: the library's kernel that runs them, with its arguments, and a program. */
+
+/* An argument is a number or a word: what a parameter of a library kernel may be. */
+static int read_argument(const struct gt_json_token *key, yajl_gen text, struct gt_error *error)
+{
+    const struct gt_json_token *value = key + 1;
+
+    if (value->type == GT_JSON_NUMBER)
+        yajl_gen_number(text, value->text, value->length);
+    else if (value->type == GT_JSON_STRING)
+        yajl_gen_string(text, (const unsigned char *)value->text, value->length);
+    else
+        return gt_error_set(error, "\"arguments\": \"%.*s\" must be a number or a word",
+                            key->length < SHOWN ? (int)key->length : SHOWN, key->text);
+    return 0;
+}
+
+/* The arguments as a text without spaces, in the order given, so that equal ones are one name. */
+static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object, uint32_t *arguments,
+                          struct gt_error *error)
+{
+    yajl_gen text = yajl_gen_alloc(NULL);
+    const unsigned char *bytes;
+    size_t length;
+    int result = 0;
+
+    yajl_gen_map_open(text);
+    for (const struct gt_json_token *key = object + 1; key < object + object->span && result == 0;
+         key += 1 + key[1].span) {
+        yajl_gen_string(text, (const unsigned char *)key->text, key->length);
+        result = read_argument(key, text, error);
+    }
+    yajl_gen_map_close(text);
+    if (result == 0 && yajl_gen_get_buf(text, &bytes, &length) == yajl_gen_status_ok)
+        *arguments = gt_name(workload, (const char *)bytes, length);
+    yajl_gen_free(text);
+    return result;
+}
+
+int gt_jsonl_library(struct gt_jsonl *jsonl, const struct gt_json_token *runs, const struct gt_json_token *arguments,
+                     uint32_t *runs_name, uint32_t *arguments_name, struct gt_error *error)
+{
+    if (runs != NULL && runs->type == GT_JSON_STRING)
+        *runs_name = gt_name(jsonl->workload, runs->text, runs->length);
+    if (arguments == NULL)
+        return 0;
+    if (*runs_name == GT_NONE)
+        return gt_error_set(error,
+                            "\"arguments\" without \"runs\", which names the kernel of the library that takes them");
+    return read_arguments(jsonl->workload, arguments, arguments_name, error);
+}
+
+int gt_jsonl_use_program(struct gt_jsonl *jsonl, const struct gt_json_token *ref, const struct gt_program **program,
+                         struct gt_error *error)
+{
+    uint32_t index;
+    char valid[400];
+
+    if (ref == NULL || ref->type == GT_JSON_NULL)
+        return 0;
+    index = gt_refs_find(jsonl->programs, ref, NULL);
+    if (index == GT_NONE) {
+        gt_refs_list(jsonl->programs, valid, sizeof valid);
+        return gt_error_set(error, "no program %.*s has been defined above this line; defined so far:%s",
+                            ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text,
+                            valid[0] != '\0' ? valid : " none");
+    }
+    *program = jsonl->workload->programs[index];
+    return 0;
+}
+
+/* What `gridtide record` cost, in the header. */
+
+struct raw_recording {
+    uint64_t calls, calls_ns, overhead_ns;
+    const struct gt_json_token *measured;
+};
+static const struct gt_field recording_fields[] = {
+    { "calls", GT_FIELD_U64, offsetof(struct raw_recording, calls), NULL, 0 },
+    { "calls_ns", GT_FIELD_U64, offsetof(struct raw_recording, calls_ns), NULL, 0 },
+    { "cupti_overhead_ns", GT_FIELD_U64, offsetof(struct raw_recording, overhead_ns), NULL, 0 },
+    { "measured_ns", GT_FIELD_OBJECT, offsetof(struct raw_recording, measured), NULL, 0 },
+};
+static const struct gt_field_table recording_table = GT_FIELD_TABLE("\"recording\"", recording_fields);
+
+/* [without, with] recording. */
+static int read_pair(const struct gt_json_token *list, uint64_t *plain_ns, uint64_t *recorded_ns,
+                     struct gt_error *error)
+{
+    gt_time_ps time_ps[2];
+
+    if (list->type != GT_JSON_ARRAY || list->span != 3)
+        return gt_error_set(error, "\"measured_ns\" needs two times per kind: without and with recording");
+    for (int i = 0; i < 2; i++)
+        if (gt_field_time(&list[1 + i], 3, "measured_ns", &time_ps[i], error) != 0)
+            return -1;
+    *plain_ns = time_ps[0] / 1000;
+    *recorded_ns = time_ps[1] / 1000;
+    return 0;
+}
+
+/* Sorts that this program does not know are left out. */
+static int read_measured(struct gt_recording_cost *recording, const struct gt_json_token *object,
+                         struct gt_error *error)
+{
+    for (const struct gt_json_token *key = object + 1; key < object + object->span; key += 1 + key[1].span) {
+        uint64_t plain_ns = 0, recorded_ns = 0;
+
+        if (read_pair(key + 1, &plain_ns, &recorded_ns, error) != 0)
+            return -1;
+        for (int i = 0; i < GT_RECORDING_SORTS; i++) {
+            const char *name = gt_recording_sort_names[i];
+
+            if (strlen(name) != key->length || memcmp(name, key->text, key->length) != 0)
+                continue;
+            recording->plain_ns[i] = plain_ns;
+            recording->recorded_ns[i] = recorded_ns;
+            recording->measured = true;
+        }
+    }
+    return 0;
+}
+
+int gt_jsonl_recording(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
+{
+    struct gt_recording_cost *recording = &jsonl->workload->recording;
+    struct raw_recording raw = { .measured = NULL };
+    struct gt_unknown unknown = { 0 };
+    uint64_t given;
+    int result = gt_fields_read(object, &recording_table, jsonl->line, &raw, &given, &unknown, error);
+
+    free(unknown.text);
+    *recording = (struct gt_recording_cost){
+        .known = true, .calls = raw.calls, .calls_ns = raw.calls_ns, .overhead_ns = raw.overhead_ns
+    };
+    return result != 0 || raw.measured == NULL ? result : read_measured(recording, raw.measured, error);
 }

@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "sim/workload/child_launches.h"
+#include "sim/workload/collective.h"
 #include "traces/jsonl/emit.h"
-#include "traces/jsonl/rules.h"
+#include "traces/jsonl/reader.h"
 
 static const struct gt_key *key_of(const struct gt_key *keys, uint32_t index)
 {
@@ -208,4 +209,100 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
     gt_emit_flag(emit, "loads", call->flags & GT_CALL_LOADS);
     gt_emit_close(emit, GT_EXTRA_CALL, index);
     gt_emit_newline(emit);
+}
+
+/* Groups of GPUs, and what kernels say of collectives, as they stand in a trace. */
+
+void gt_emit_groups(struct gt_emit *emit)
+{
+    const struct gt_workload *workload = emit->workload;
+
+    for (uint32_t i = 0; i < workload->group_count; i++) {
+        const struct gt_group *group = &workload->groups[i];
+
+        gt_emit_open(emit);
+        gt_emit_text(emit, "group", emit->keys.names[group->name]);
+        gt_emit_open_list(emit, "gpus");
+        for (uint32_t rank = 0; rank < group->size; rank++)
+            gt_emit_key_value(emit, &emit->keys.gpus[group->members[rank]]);
+        gt_emit_close_list(emit);
+        gt_emit_close(emit, GT_EXTRA_GROUP, i);
+        gt_emit_newline(emit);
+    }
+}
+
+void gt_emit_collective(struct gt_emit *emit, const struct gt_kernel *kernel)
+{
+    const struct gt_collective *collective = &kernel->collective;
+
+    if (collective->kind == GT_COLLECTIVE_NONE)
+        return;
+    gt_emit_text(emit, "collective", gt_collective_kind_names[collective->kind]);
+    gt_emit_text(emit, "group", emit->keys.names[emit->workload->groups[collective->group].name]);
+    gt_emit_number(emit, "bytes", collective->bytes);
+    if (collective->datatype != GT_NONE)
+        gt_emit_text(emit, "datatype", emit->keys.names[collective->datatype]);
+    if (collective->reduction != GT_NONE)
+        gt_emit_text(emit, "reduction", emit->keys.names[collective->reduction]);
+    if (collective->root != 0)
+        gt_emit_number(emit, "root", collective->root);
+    if (collective->to != GT_NONE)
+        gt_emit_number(emit, "to", collective->to);
+    if (collective->from != GT_NONE)
+        gt_emit_number(emit, "from", collective->from);
+    if (collective->algorithm != GT_ALGORITHM_ANY)
+        gt_emit_text(emit, "algorithm", gt_algorithm_names[collective->algorithm]);
+    if (collective->protocol != GT_PROTOCOL_ANY)
+        gt_emit_text(emit, "protocol", gt_protocol_names[collective->protocol]);
+}
+
+/* What a kernel's blocks launch, as it stands in a trace. */
+
+static void emit_blocks(struct gt_emit *emit, const struct gt_launch_rule *rule)
+{
+    switch ((enum gt_launch_blocks)rule->blocks) {
+    case GT_BLOCKS_ALL: return;
+    case GT_BLOCKS_FIRST: gt_emit_text(emit, "blocks", "first"); return;
+    case GT_BLOCKS_LAST: gt_emit_text(emit, "blocks", "last"); return;
+    case GT_BLOCKS_EVERY: gt_emit_number(emit, "every", rule->every); return;
+    case GT_BLOCKS_LIST: break;
+    }
+    gt_emit_key(emit, "block_numbers");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = 0; i < rule->block_list_length; i++)
+        gt_emit_number_value(emit, rule->block_list[i]);
+    yajl_gen_array_close(emit->gen);
+}
+
+static void emit_launch(struct gt_emit *emit, gt_kernel_index index, const struct gt_launch_rule *rule)
+{
+    yajl_gen_map_open(emit->gen);
+    gt_emit_ref(emit, "kernel", &emit->keys.kernels[rule->kernel != GT_NONE ? rule->kernel : index]);
+    emit_blocks(emit, rule);
+    if (rule->count != 1)
+        gt_emit_number(emit, "count", rule->count);
+    if (rule->at != 0) {
+        gt_emit_key(emit, "at");
+        gt_emit_mean_value(emit, rule->at);
+    }
+    if (rule->into == GT_INTO_STREAM)
+        gt_emit_number(emit, "stream", rule->stream);
+    else if (rule->into != GT_INTO_NULL)
+        gt_emit_text(emit, "into", gt_launch_into_names[rule->into]);
+    if (rule->depth != GT_ANY_DEPTH)
+        gt_emit_number(emit, "depth", rule->depth);
+    yajl_gen_map_close(emit->gen);
+}
+
+void gt_emit_launches(struct gt_emit *emit, gt_kernel_index index)
+{
+    const struct gt_kernel *kernel = &emit->workload->kernels[index];
+
+    if (kernel->launch_count == 0)
+        return;
+    gt_emit_key(emit, "launches");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = 0; i < kernel->launch_count; i++)
+        emit_launch(emit, index, &kernel->launches[i]);
+    yajl_gen_array_close(emit->gen);
 }

@@ -2,7 +2,9 @@
 #include "traces/names/clean_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,4 +103,50 @@ void gt_plot_field(FILE *out, const char *text)
             putc(*s, out);
     }
     free(clean);
+}
+
+char *gt_shell_word(const char *name)
+{
+    char *text;
+    size_t bytes;
+    FILE *out;
+
+    if (name[0] != '\0' &&
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") == strlen(name))
+        return gt_strdup(name);
+    out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        gt_no_memory("a text");
+    fputc('\'', out);
+    for (; *name != '\0'; name++)
+        fputs(*name == '\'' ? "'\\''" : (char[]){ *name, '\0' }, out);
+    fputc('\'', out);
+    fclose(out);
+    return text;
+}
+
+struct gt_time_text gt_time_said(double ps)
+{
+    static const struct {
+        const char *name;
+        double ps;
+    } units[] = { { "ns", 1e3 }, { "us", 1e6 }, { "ms", 1e9 }, { "s", 1e12 } };
+    const int largest = sizeof units / sizeof units[0] - 1;
+    struct gt_time_text text;
+    double size = fabs(ps), number;
+    int unit = 0;
+
+    if (!isfinite(ps))
+        return (struct gt_time_text){ "-" };
+    if (size == 0)
+        return (struct gt_time_text){ "0" };
+    while (unit < largest && size / units[unit].ps >= 999.5)
+        unit++;
+    number = size / units[unit].ps;
+    snprintf(text.s, sizeof text.s, "%s%.*f %s", ps < 0 ? "-" : "",
+             number >= 99.95   ? 0
+             : number >= 9.995 ? 1
+                               : 2,
+             number, units[unit].name);
+    return text;
 }

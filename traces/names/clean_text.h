@@ -1,9 +1,4 @@
-/* clean_text.h - text from outside on its way to people: tables, messages, pages, plots.
- *
- * A name may hold anything: markup, quotes, control characters of a terminal, bytes that are no UTF-8, characters
- * that turn the writing direction or show nothing.  All of it leaves here as text and nothing else.  Files that
- * are read again (traces, stores, exports) keep names as they are; JSON says the same name by escapes.
- */
+/* clean_text.h - texts for people and shells: names without control characters, quoted words, times with their unit. */
 #ifndef GRIDTIDE_TRACES_NAMES_CLEAN_TEXT_H
 #define GRIDTIDE_TRACES_NAMES_CLEAN_TEXT_H
 
@@ -22,5 +17,16 @@ void gt_html(FILE *out, const char *text);
 
 /* Write `text` as one field of a tab-separated gnuplot data file. */
 void gt_plot_field(FILE *out, const char *text);
+
+/* In single quotes where it needs them.  Malloced. */
+char *gt_shell_word(const char *name);
+
+/* By value: `.s` is good until the end of the expression that called. */
+struct gt_time_text {
+    char s[32];
+};
+
+/* Three digits that count, in the unit that suits the size; "0" for no time, "-" for what is not finite. */
+struct gt_time_text gt_time_said(double ps);
 
 #endif

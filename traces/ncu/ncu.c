@@ -21,7 +21,7 @@
 
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 #include "traces/io/temporary.h"
 #include "traces/names/demangle.h"
 #include "traces/names/gpu_names.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "traces/import/tool.h"
-#include "traces/io/path_stem.h"
+#include "traces/import/builder.h"
+#include "traces/io/data_path.h"
 #include "traces/ncu/internal.h"
 
 enum { MOST_AT_ONCE = 16 };

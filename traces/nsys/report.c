@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "traces/import/tool.h"
+#include "traces/import/builder.h"
+#include "traces/io/data_path.h"
 #include "traces/io/overwrite.h"
-#include "traces/io/path_stem.h"
 #include "traces/io/temporary.h"
 #include "traces/nsys/db.h"
 

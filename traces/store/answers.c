@@ -1,9 +1,13 @@
 #include "traces/store/answers.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
+#include "sim/base/error.h"
 #include "traces/store/internal.h"
 #include "traces/store/query.h"
 
@@ -192,4 +196,30 @@ int gt_store_find_trace_source(struct gt_database *database, int64_t trace_id, s
     }
     gt_query_end(query);
     return row < 0 ? -1 : 0;
+}
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+bool gt_file_sum(const char *path, struct gt_file_sum *sum)
+{
+    struct stat status;
+    FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? fopen(path, "re") : NULL;
+    unsigned char *chunk;
+    uLong crc = crc32(0, NULL, 0);
+    size_t bytes;
+    bool whole;
+
+    if (file == NULL)
+        return false;
+    chunk = gt_calloc(CHUNK_BYTES, 1);
+    *sum = (struct gt_file_sum){ .bytes = 0 };
+    while ((bytes = fread(chunk, 1, CHUNK_BYTES, file)) > 0) {
+        crc = crc32(crc, chunk, (uInt)bytes);
+        sum->bytes += bytes;
+    }
+    whole = ferror(file) == 0;
+    sum->crc32 = (uint32_t)crc;
+    fclose(file);
+    free(chunk);
+    return whole;
 }

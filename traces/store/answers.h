@@ -2,8 +2,18 @@
 #ifndef GRIDTIDE_TRACES_STORE_ANSWERS_H
 #define GRIDTIDE_TRACES_STORE_ANSWERS_H
 
-#include "traces/io/file_sum.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "traces/store/store.h"
+
+struct gt_file_sum {
+    uint64_t bytes;
+    uint32_t crc32;
+};
+
+/* Of a plain file; false where it cannot be read, or is none. */
+bool gt_file_sum(const char *path, struct gt_file_sum *sum);
 
 struct gt_stored_answer {
     const char *change, *trust, *bound_by;

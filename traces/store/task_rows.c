@@ -1,8 +1,7 @@
 /* Task graphs as rows: those of a trace, which kernels do them, and what became of each task in a run. */
-#include "sim/workload/task_graph.h"
-
 #include <stdlib.h>
 
+#include "sim/workload/task_graph.h"
 #include "traces/store/row_source.h"
 
 enum { TASKS_OF_GRAPH_MAX = 1000000 };
@@ -145,4 +144,38 @@ int gt_store_run_tasks(struct gt_store *store, int64_t run_id, struct gt_task_re
         return 0;
     qsort(records, count, sizeof *records, compare_tasks);
     return gt_store_insert(store, &source, &done, count, error);
+}
+
+/* What threads did while they polled, as rows of a run. */
+
+struct polls {
+    const struct gt_workload *workload;
+    const struct gt_call_record *records; /* by call */
+};
+
+static bool holds_poll(const void *user, uint64_t row)
+{
+    const struct polls *polls = user;
+
+    return polls->records[row].call != GT_NONE && polls->workload->calls[row].kind == GT_CALL_POLL;
+}
+
+static void poll_value(sqlite3_context *result, const void *user, uint64_t row, int column)
+{
+    sqlite3_result_int64(result, (int64_t)(column == 1 ? row : ((const struct polls *)user)->records[row].pieces));
+}
+
+int gt_store_run_polls(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
+                       const struct gt_call_record *records, struct gt_error *error)
+{
+    const struct polls polls = { workload, records };
+    /* clang-format off */
+    const struct gt_row_source source = {
+        .table = "run_poll", .columns = 3, .id = run_id, .count = workload->call_count,
+        .holds = holds_poll, .value = poll_value, .user = &polls,
+    };
+    /* clang-format on */
+    uint64_t done = 0;
+
+    return gt_store_insert(store, &source, &done, workload->call_count, error);
 }

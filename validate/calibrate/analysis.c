@@ -23,7 +23,7 @@ struct gt_bench_summary gt_summarise(double *samples, size_t count)
         return (struct gt_bench_summary){ 0, 0, 0, 0 };
     qsort(samples, count, sizeof(*samples), gt_by_double);
     return (struct gt_bench_summary){ quantile(samples, count, 0.5), quantile(samples, count, 0.25),
-                                quantile(samples, count, 0.75), count };
+                                      quantile(samples, count, 0.75), count };
 }
 
 void gt_summarise_halves(double *samples, size_t count, struct gt_bench_summary halves[2])

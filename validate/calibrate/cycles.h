@@ -25,12 +25,14 @@ static inline struct gt_bench_summary gt_summary_less(struct gt_bench_summary su
 
 static inline struct gt_bench_summary gt_summary_times(struct gt_bench_summary summary, double factor)
 {
-    return (struct gt_bench_summary){ summary.median * factor, summary.low * factor, summary.high * factor, summary.count };
+    return (struct gt_bench_summary){ summary.median * factor, summary.low * factor, summary.high * factor,
+                                      summary.count };
 }
 
 static inline struct gt_bench_summary gt_summary_rate(double amount, struct gt_bench_summary summary)
 {
-    return (struct gt_bench_summary){ amount / summary.median, amount / summary.high, amount / summary.low, summary.count };
+    return (struct gt_bench_summary){ amount / summary.median, amount / summary.high, amount / summary.low,
+                                      summary.count };
 }
 
 #endif

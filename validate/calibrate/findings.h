@@ -15,7 +15,7 @@ enum { GT_FINDING_METHOD_BYTES = 160, GT_CALIBRATION_LINE_BYTES = 160, GT_CALIBR
 struct gt_finding {
     char *value;                          /* as written in a device file; NULL: not measured */
     char method[GT_FINDING_METHOD_BYTES]; /* how it was found, or why it was not; "" where nobody tried */
-    struct gt_bench_summary summary;            /* in the key's unit; count 0: there is nothing to spread */
+    struct gt_bench_summary summary;      /* in the key's unit; count 0: there is nothing to spread */
     bool known;                           /* from documents, not from a measurement */
 };
 

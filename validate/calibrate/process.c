@@ -75,8 +75,8 @@ static void take_finding(struct receiver *receiver, char **fields)
         return;
     struct gt_finding *finding = &receiver->calibration->findings[row];
     finding->known = fields[1][0] == '1';
-    finding->summary = (struct gt_bench_summary){ strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL),
-                                            strtoul(fields[5], NULL, 10) };
+    finding->summary = (struct gt_bench_summary){ strtod(fields[2], NULL), strtod(fields[3], NULL),
+                                                  strtod(fields[4], NULL), strtoul(fields[5], NULL, 10) };
     free(finding->value);
     finding->value = fields[6][0] != '\0' ? strdup(fields[6]) : NULL;
     snprintf(finding->method, sizeof(finding->method), "%s", fields[7]);

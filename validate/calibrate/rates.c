@@ -158,8 +158,8 @@ static int measure_atomics(struct gt_bench *bench)
     struct taken taken;
     if (measure(bench, &stream, &taken) != 0)
         return -1;
-    struct gt_bench_summary each = { taken.cycles.median / atomics, taken.cycles.low / atomics, taken.cycles.high / atomics,
-                               taken.cycles.count };
+    struct gt_bench_summary each = { taken.cycles.median / atomics, taken.cycles.low / atomics,
+                                     taken.cycles.high / atomics, taken.cycles.count };
     gt_found(bench->found, "memory.atomic_cycles", each.median, each, "a lane of every warp adds to one word");
     return 0;
 }

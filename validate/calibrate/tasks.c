@@ -211,7 +211,7 @@ static int measure_flight(struct gt_bench *bench, double poll_us)
             (double)trial.tasks[i].amount;
     struct gt_bench_summary gap = in_us(bench, gaps, count);
     struct gt_bench_summary flight = gt_summary_less(gap, poll_us + gt_bench_known(bench, "tasks.found_us") +
-                                                        gt_bench_known(bench, "tasks.signal_us"));
+                                                              gt_bench_known(bench, "tasks.signal_us"));
     gt_found(bench->found, "tasks.flight_us", fmax(0, flight.median), flight,
              "from a task's end to the start of one on another SM that waits for it %.3f, less signal and look",
              gap.median);
@@ -239,7 +239,8 @@ static int measure_ends(struct gt_bench *bench)
         else
             ends[count++] = (double)(block->end_cycles - log->end_cycles);
     }
-    struct gt_bench_summary start = in_us(bench, starts, workers), tell = in_us(bench, tells, TASKS - trial.plan.workers);
+    struct gt_bench_summary start = in_us(bench, starts, workers),
+                            tell = in_us(bench, tells, TASKS - trial.plan.workers);
     state(bench, "tasks.start_us", start, "from a block's start to its first asking");
     state(bench, "tasks.end_us", gt_summary_less(in_us(bench, ends, count), tell.median),
           "from the last task's end to its block's, less what is between other tasks");

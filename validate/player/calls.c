@@ -5,7 +5,7 @@
 
 #include "sim/workload/host_waits.h"
 #include "validate/gpu/nccl.h"
-#include "validate/host_gaps.h"
+#include "validate/host_measure.h"
 #include "validate/player/internal.h"
 
 /* From the moment that all threads are ready until they set off: time for all to warm up. */

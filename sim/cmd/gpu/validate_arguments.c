@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sim/cmd/input/run_input.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
 enum {

@@ -1,4 +1,4 @@
-/* validate_arguments.h - what `gridtide validate` is asked for. */
+/* validate_arguments.h - `gridtide validate`: its arguments, its traces (files, or drawn at random), its table of rules. */
 #ifndef GRIDTIDE_SIM_CMD_GPU_VALIDATE_ARGUMENTS_H
 #define GRIDTIDE_SIM_CMD_GPU_VALIDATE_ARGUMENTS_H
 

@@ -1,4 +1,4 @@
-/* validate_shrink.h - `gridtide validate --random N --shrink`: traces whose makespan is wrong, made small. */
+/* validate_shrink.h - `gridtide validate --shrink`, and SIGINT and SIGTERM to a process that plays traces on a GPU. */
 #ifndef GRIDTIDE_SIM_CMD_GPU_VALIDATE_SHRINK_H
 #define GRIDTIDE_SIM_CMD_GPU_VALIDATE_SHRINK_H
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "sim/cmd/input/run_input.h"
+#include "traces/io/data_path.h"
 #include "traces/io/device_file.h"
 #include "traces/io/framework_file.h"
-#include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
 #include "traces/names/demangle.h"
 

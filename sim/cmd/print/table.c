@@ -11,7 +11,7 @@
 #include "sim/cmd/print/json.h"
 #include "sim/cmd/print/table_parts.h"
 #include "sim/cmd/print/terminal.h"
-#include "traces/io/csv_write.h"
+#include "traces/io/csv.h"
 #include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
 

@@ -12,8 +12,8 @@
 #include "sim/base/error.h"
 #include "sim/cmd/print/table_parts.h"
 #include "sim/cmd/print/terminal.h"
+#include "traces/names/clean_text.h"
 #include "traces/names/short_name.h"
-#include "traces/names/time_text.h"
 
 enum { ANY_WIDTH = 1 << 20, TEXT_LEAST = 12 /* columns that folding leaves a text */, INDENT = 2 };
 static const char heading_breaks[] = "_", text_breaks[] = " /,;=";

@@ -20,8 +20,6 @@
 #include "traces/io/child.h"
 #include "traces/io/temporary.h"
 #include "traces/names/clean_text.h"
-#include "traces/names/shell_word.h"
-#include "traces/names/time_text.h"
 
 /* What a command reads that explains a run: a store, or a trace, which is simulated first. */
 

@@ -162,7 +162,7 @@ struct gt_table *gt_stats_operators_table(const struct gt_stats *stats, size_t m
     return table;
 }
 
-static void add_us_of_stats_tasks(struct gt_table *table, double time_ps)
+static void add_task_us(struct gt_table *table, double time_ps)
 {
     gt_table_real(table, time_ps / 1e6, 3);
 }
@@ -188,10 +188,10 @@ struct gt_table *gt_stats_tasks_table(const struct gt_stats *stats)
     gt_table_integer(table, (int64_t)tasks->count);
     gt_table_integer(table, (int64_t)tasks->workers);
     gt_table_real(table, tasks->worker_ps == 0 ? NAN : 100 * (double)tasks->work_ps / (double)tasks->worker_ps, 2);
-    add_us_of_stats_tasks(table, mean_ps(tasks->queue_ps, tasks->workers) + mean_ps(tasks->other_ps, tasks->workers));
-    add_us_of_stats_tasks(table, mean_ps(tasks->queue_ps, tasks->workers));
-    add_us_of_stats_tasks(table, mean_ps(tasks->counter_ps, tasks->workers));
-    add_us_of_stats_tasks(table, (double)tasks->path_ps);
+    add_task_us(table, mean_ps(tasks->queue_ps, tasks->workers) + mean_ps(tasks->other_ps, tasks->workers));
+    add_task_us(table, mean_ps(tasks->queue_ps, tasks->workers));
+    add_task_us(table, mean_ps(tasks->counter_ps, tasks->workers));
+    add_task_us(table, (double)tasks->path_ps);
     return table;
 }
 
@@ -213,9 +213,9 @@ struct gt_table *gt_stats_task_kinds_table(const struct gt_stats *stats, size_t 
         gt_table_text(table, kind->graph);
         gt_table_text(table, kind->name);
         gt_table_integer(table, (int64_t)kind->count);
-        add_us_of_stats_tasks(table, (double)kind->total_ps);
-        add_us_of_stats_tasks(table, mean_ps(kind->total_ps, kind->count));
-        add_us_of_stats_tasks(table, mean_ps(kind->wait_ps, kind->count));
+        add_task_us(table, (double)kind->total_ps);
+        add_task_us(table, mean_ps(kind->total_ps, kind->count));
+        add_task_us(table, mean_ps(kind->wait_ps, kind->count));
     }
     return table;
 }
@@ -230,6 +230,6 @@ struct gt_table *gt_stats_polls_table(const struct gt_stats *stats)
     gt_table_single(table);
     gt_table_integer(table, (int64_t)stats->polls.count);
     gt_table_integer(table, (int64_t)stats->polls.pieces);
-    add_us_of_stats_tasks(table, (double)stats->polls.total_ps);
+    add_task_us(table, (double)stats->polls.total_ps);
     return table;
 }

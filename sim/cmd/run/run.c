@@ -8,7 +8,7 @@
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/run/run_parts.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 
 enum { STREAMS_MAX = 1024 };
 enum {

@@ -11,7 +11,7 @@
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/print/json.h"
 #include "sim/cmd/trace/check_texts.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 #include "traces/names/clean_text.h"
 
 struct arguments {

@@ -11,7 +11,7 @@
 #include "sim/cmd/input/recordings.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/workload/task_graph.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 #include "traces/jsonl/trace.h"
 #include "traces/names/clean_text.h"
 #include "traces/ranks/ranks.h"

@@ -14,7 +14,7 @@
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/trace/record_parts.h"
-#include "traces/io/path_stem.h"
+#include "traces/io/data_path.h"
 #include "traces/io/temporary.h"
 #include "traces/jsonl/trace.h"
 #include "traces/recorded/recorded.h"

@@ -13,7 +13,7 @@
 #include "config.h"
 #include "sim/cmd/trace/record_parts.h"
 #include "traces/io/child.h"
-#include "traces/io/datadir.h"
+#include "traces/io/data_path.h"
 #include "traces/io/paths.h"
 #include "traces/recorded/records.h"
 

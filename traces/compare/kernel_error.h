@@ -1,6 +1,6 @@
-/* correlation.h - Pearson's r of pairs that come one by one. */
-#ifndef GRIDTIDE_TRACES_COMPARE_CORRELATION_H
-#define GRIDTIDE_TRACES_COMPARE_CORRELATION_H
+/* kernel_error.h - the correlation of two series of numbers. */
+#ifndef GRIDTIDE_TRACES_COMPARE_KERNEL_ERROR_H
+#define GRIDTIDE_TRACES_COMPARE_KERNEL_ERROR_H
 
 /* Starts as all zero. */
 struct gt_correlation {

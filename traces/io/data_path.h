@@ -1,6 +1,6 @@
-/* datadir.h - where Gridtide's own files are: device files, frameworks' files, plot templates, what was installed with the program. */
-#ifndef GRIDTIDE_TRACES_IO_DATADIR_H
-#define GRIDTIDE_TRACES_IO_DATADIR_H
+/* data_path.h - names of files: where Gridtide's data is installed, and a path's file name without its ending. */
+#ifndef GRIDTIDE_TRACES_IO_DATA_PATH_H
+#define GRIDTIDE_TRACES_IO_DATA_PATH_H
 
 /* The path of data file `name` in `subdir` ("devices", "frameworks" or "templates"), or of the folder itself
  * with `name` NULL. Malloced; NULL when there is no such file.
@@ -16,5 +16,9 @@ char *gt_beside_program(const char *name);
 /* Where `installed`, a folder that `make install` wrote to (traces/io/paths.h), is in an installation that was moved as a
  * whole: as far from this program as it was from where the program was installed. Malloced, or NULL. */
 char *gt_moved_path(const char *installed);
+
+/* A file's name without its folder and the endings of its format and compression ("a/b.pt.trace.json.gz":
+ * "b"); "stdin" for "-".  Malloced. */
+char *gt_path_stem(const char *path);
 
 #endif
