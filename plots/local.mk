@@ -3,17 +3,17 @@ noinst_LIBRARIES += plots/libplots.a
 plots_libplots_a_SOURCES = \
     plots/data/kernel_view.c plots/data/kernel_view.h plots/data/view.c plots/data/view.h \
     plots/data/live_rows.c plots/data/live_rows.h \
-    plots/data/report_folder.c plots/data/report_folder.h plots/data/residency.c plots/data/residency.h \
-    plots/data/scenarios.c plots/data/scenarios.h plots/data/suite_view.c plots/data/suite_view.h plots/data/units.c plots/data/units.h \
+    plots/data/report_folder.c plots/data/report_folder.h plots/figures/sms.c \
+    plots/page/page_change.c plots/data/suite_view.c plots/data/suite_view.h plots/data/units.c plots/data/units.h \
      plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \
     plots/figures/errors.c plots/figures/families.c plots/figures/figure.h plots/figures/gnuplot.c \
-    plots/figures/gnuplot.h plots/figures/placement.c plots/figures/roofline.c plots/figures/sms.c \
+    plots/figures/gnuplot.h plots/figures/placement.c plots/figures/roofline.c \
     plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/ranks.c plots/figures/workers.c plots/page/page.c \
-    plots/page/page.h plots/page/page_change.c plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
-    plots/page/page_names.h plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
+    plots/page/page.h plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
+    plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
     plots/page/page_table.h plots/page/page_timeline.c plots/page/page_limit.c plots/page/page_overview.c plots/page/page_why.c plots/page/parts.h plots/page/report.c \
     plots/page/report.h plots/data/sweep_view.c plots/data/sweep_view.h plots/figures/sweep_figures.c \
-    plots/figures/sweep_figures.h plots/page/page_sweep.c plots/page/page_sweep.h
+    plots/figures/sweep_figures.h
 
 templatesdir = $(pkgdatadir)/templates
 dist_templates_DATA = \

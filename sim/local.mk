@@ -7,7 +7,7 @@ sim_libsim_a_SOURCES = \
     sim/base/hash.h sim/base/heap.h sim/base/named_table.c sim/base/named_table.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
-    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/segments.h sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
+    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/key_rows.h sim/devices/keys.c \
     sim/devices/keys.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
@@ -21,7 +21,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h \
     sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
-    sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
+    sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
     sim/replay/equivalent.c sim/replay/equivalent.h \
@@ -39,8 +39,8 @@ sim_libsim_a_SOURCES = \
     sim/stream/programmatic.c sim/stream/programmatic.h sim/stream/stalled.c sim/stream/stalled.h \
     sim/stream/stream.c sim/stream/stream.h sim/stream/stream_order.c sim/stream/stream_order.h sim/stream/waiting.c \
     sim/stream/waiting.h \
-    sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
-    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
+    sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/deadlock.c sim/tasks/policies.c sim/tasks/policies.h \
+    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
@@ -63,7 +63,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
-    sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c sim/rewrite/capture.h \
+    sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \
     sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h \
     sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/graph_nodes.c \

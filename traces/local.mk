@@ -2,14 +2,14 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
-    traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h traces/compare/internal.h \
+    traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
     traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/matching.c \
     traces/diff/matching.h \
-    traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
+    traces/explain/blocked.c traces/explain/copies.c sim/cmd/run/run_result.c traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
     traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c \
     traces/explain/host_time.c traces/explain/host_time.h \
     traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
@@ -18,7 +18,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
     traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/internal.h traces/export/operations.c \
-    traces/export/perfetto.c traces/export/perfetto.h \
+    traces/export/perfetto.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
@@ -86,9 +86,9 @@ traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/t
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
 	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_files schema_sweep; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
-	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
+	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/ "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \
-	    echo '    ;'; \
+	    echo ' ;'; \
 	  done; } > $@.tmp && mv $@.tmp $@
 
 # Where data files are once they are installed.

@@ -48,8 +48,8 @@ RECORDER_FILES = \
     validate/record/activities.c validate/record/api.c validate/record/calls.c validate/record/chunks.c validate/record/control.c \
     validate/record/exec.c validate/record/functions.c validate/record/graphs.c validate/record/inject.c validate/record/nvtx.c validate/record/pieces.c \
     validate/record/rows.c validate/record/streams.c validate/record/writer.c
-RECORDER_INCLUDES = validate/record/api.h validate/record/chunks.h validate/record/internal.h validate/record/writer.h traces/recorded/records.h
-EXTRA_DIST += $(RECORDER_FILES) validate/record/cost.cu validate/record/api.h validate/record/chunks.h validate/record/internal.h validate/record/writer.h validate/record/README.md
+RECORDER_INCLUDES = validate/record/chunks.h validate/record/internal.h validate/record/writer.h traces/recorded/records.h
+EXTRA_DIST += $(RECORDER_FILES) validate/record/cost.cu validate/record/chunks.h validate/record/internal.h validate/record/writer.h validate/record/README.md
 if HAVE_RECORDER
 recorderdir = $(pkglibdir)
 nodist_recorder_DATA = validate/record/libgridtide_record.so

@@ -1,4 +1,4 @@
-#include "plots/page/page_names.h"
+#include "plots/page/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "sim/check/segments.h"
+#include "sim/check/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

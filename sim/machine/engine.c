@@ -1,4 +1,4 @@
-#include "sim/machine/engine.h"
+#include "sim/machine/machine.h"
 
 void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase, uint32_t handler,
                         uint32_t subject, uint64_t stamp)

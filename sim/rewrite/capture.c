@@ -1,4 +1,4 @@
-#include "sim/rewrite/capture.h"
+#include "sim/rewrite/graph_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "sim/tasks/counters.h"
+#include "sim/tasks/run.h"
 
 #include <stdlib.h>
 

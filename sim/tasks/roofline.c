@@ -1,4 +1,4 @@
-#include "sim/tasks/roofline.h"
+#include "sim/tasks/run.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,11 +6,95 @@
 #ifndef GRIDTIDE_SIM_TASKS_RUN_H
 #define GRIDTIDE_SIM_TASKS_RUN_H
 
-#include "sim/tasks/counters.h"
-#include "sim/tasks/events.h"
+#include "sim/base/heap.h"
+#include "sim/devices/device.h"
 #include "sim/tasks/policy.h"
-#include "sim/tasks/roofline.h"
 #include "sim/tasks/tasks.h"
+#include "sim/workload/task_graph.h"
+#include "sim/workload/workload.h"
+
+struct gt_roofline;
+
+struct gt_task_counter_state {
+    gt_time_ps free_ps; /* its address can serve the next atomic from then on */
+    uint32_t value;
+    uint32_t head; /* polled: the first worker that waits, by rising threshold; else: the first of its waits, in
+                    * gt_task_counters.waits, that it has not met */
+};
+
+struct gt_task_counters {
+    struct gt_task_counter_state *states;
+    /* Where tasks are handed out when ready: a counter's waits, its thresholds rising, and what each task still lacks. */
+    struct gt_task_met {
+        uint32_t wait; /* in graph->waits */
+        gt_task_index task;
+    } * waits;
+    uint32_t *ends; /* of each counter's */
+    uint32_t *lacks;
+};
+
+/* For a graph, its counters at their initial values.  `handed_out`: `waits` and the rest too; gt_task_counters_free()
+ * ends it. */
+void gt_task_counters_make(struct gt_task_counters *counters, const struct gt_task_graph *graph, bool handed_out);
+void gt_task_counters_free(struct gt_task_counters *counters);
+
+/* One more for a counter, at `now_ps`; returns when it is there. */
+gt_time_ps gt_task_counter_signal(struct gt_task_counter_state *counter, gt_time_ps now_ps, gt_time_ps serial_ps);
+/* When it reaches `threshold`, which signals that have been sent are enough for: exactly, if that is still to come; else
+ * some time that has passed. */
+gt_time_ps gt_task_counter_reached_ps(const struct gt_task_counter_state *counter, uint32_t threshold,
+                                      gt_time_ps serial_ps);
+
+enum gt_task_event {
+    GT_TASK_EVENT_ASK,     /* a worker asks for its next task */
+    GT_TASK_EVENT_TAKEN,   /* it has read what its task is: it polls, or works */
+    GT_TASK_EVENT_START,   /* it starts to work */
+    GT_TASK_EVENT_END,     /* its task ends */
+    GT_TASK_EVENT_SIGNAL,  /* its signals reach their counters; of a policy that polls: subject is the task */
+    GT_TASK_EVENT_KNOWN,   /* it knows which tasks it has made ready, and begins to publish them */
+    GT_TASK_EVENT_PUBLISH, /* the tasks that it has made ready are there */
+    GT_TASK_EVENT_GONE,    /* its block ends */
+    GT_TASK_EVENT_STEP,    /* the policy asked for it, for this worker */
+    GT_TASK_EVENT_WAKE,    /* the policy asked for it; subject: the stamp of the request */
+};
+
+struct gt_task_events {
+    struct gt_heap heap;
+    uint64_t sequence;
+    gt_time_ps now_ps;
+};
+
+/* At `time_ps`, which must not be past; `run`: its id; events of one time come in the order of these calls. */
+static inline void gt_task_event_schedule(struct gt_task_events *events, gt_time_ps time_ps, enum gt_task_event what,
+                                          uint64_t run, uint32_t subject)
+{
+    gt_heap_push(&events->heap, (struct gt_heap_event){ time_ps, events->sequence++, (uint32_t)what, subject, run });
+}
+
+/* A task at work. */
+struct gt_roofline_task {
+    uint64_t run; /* the caller's */
+    gt_worker_index worker;
+    gt_time_ps
+        first_ps; /* by gt_roofline_step(): when the first of its bytes and operations were done; 0: it has one of them only */
+};
+
+/* For one GPU of this device; nobody works. */
+struct gt_roofline *gt_roofline_new(const struct gt_device *device);
+void gt_roofline_free(struct gt_roofline *roofline); /* NULL is allowed */
+
+/* A task begins.  False: it has nothing to do, and has ended. */
+bool gt_roofline_begin(struct gt_roofline *roofline, gt_time_ps now_ps, struct gt_roofline_task task, uint32_t sm,
+                       uint64_t bytes, uint64_t operations);
+/* From now on tasks have this part of the memory's bandwidth. */
+void gt_roofline_set_memory_part(struct gt_roofline *roofline, gt_time_ps now_ps, double part);
+/* The part of the memory's bandwidth that tasks would have if others had none, and on how many SMs they move bytes. */
+double gt_roofline_memory_wanted(const struct gt_roofline *roofline, uint32_t *sms);
+
+/* When a task's bytes or operations are done next; GT_TIME_NONE: nobody works. */
+gt_time_ps gt_roofline_next_ps(const struct gt_roofline *roofline);
+/* They are, now.  True: the task has ended with that. */
+bool gt_roofline_step(struct gt_roofline *roofline, gt_time_ps now_ps, struct gt_roofline_task *task);
 
 enum gt_task_worker_state {
     GT_WORKER_ABSENT, /* its block is not resident */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/compare/internal.h"
 #include "traces/store/run_rows.h"
 
 static const char rows_sql[] =

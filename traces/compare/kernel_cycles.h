@@ -4,7 +4,12 @@
 
 #include "sim/devices/occupancy.h"
 #include "sim/workload/program.h"
+#include "traces/store/query.h"
 #include "traces/store/store.h"
+
+/* Step through `query` (NULL: failed to compile), which ends here. Returns 0 or -1. */
+int gt_kernels_each(struct gt_query *query, void (*each)(struct gt_query *query, void *user), void *user,
+                    struct gt_error *error);
 
 /* What one run says of a launch (table run_kernel); NAN where it does not. */
 struct gt_kernel_numbers {

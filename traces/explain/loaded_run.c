@@ -95,41 +95,36 @@ static void loaded_run_order(struct gt_loaded_run *run)
 
 enum { PLACE_NAME = 60 };
 
-static int read_stream(struct gt_loading_run *loading, struct gt_query *query)
+static int add_stream(void *user, const struct gt_stream_row *row, struct gt_error *error)
 {
+    struct gt_loading_run *loading = user;
     struct gt_loaded_run *t = loading->t;
     struct gt_loaded_stream *stream;
 
-    if (gt_loading_numbered(loading, query, t->stream_count, "stream") != 0)
-        return -1;
+    (void)error;
     gt_array_grow(t->streams, t->stream_count, loading->stream_room);
     stream = &t->streams[t->stream_count++];
     *stream = (struct gt_loaded_stream){
-        .gpu = (uint32_t)gt_query_integer(query, 1),
-        .flags = (uint32_t)gt_query_integer(query, 4),
-        .priority = (int32_t)gt_query_integer(query, 5),
+        .gpu = row->gpu,
+        .flags = row->flags,
+        .priority = row->priority,
+        .name =
+            row->name != NULL ? gt_format("stream %s", row->name) : gt_format("stream %" PRId64, (int64_t)row->id),
     };
-    if (!gt_query_absent(query, 3))
-        stream->name = gt_format("stream %s", gt_query_string(query, 3));
-    else
-        stream->name = gt_format("stream %" PRId64, gt_query_integer(query, 2));
     if (stream->gpu >= t->gpu_count)
-        t->gpu_count = stream->gpu < GT_MOST_GPUS ? stream->gpu + 1 : t->gpu_count;
-    if (stream->gpu >= GT_MOST_GPUS)
-        return gt_error_set(loading->error, "%s is on GPU %" PRIu32 ", which does not exist; the store is damaged",
-                            stream->name, stream->gpu);
+        t->gpu_count = stream->gpu + 1;
     return 0;
 }
 
-static int read_kernel(struct gt_loading_run *loading, struct gt_query *query)
+static int add_kernel(void *user, const char *name, const struct gt_kernel *shape, struct gt_error *error)
 {
+    struct gt_loading_run *loading = user;
     struct gt_loaded_run *t = loading->t;
 
-    if (gt_loading_numbered(loading, query, t->kernel_count, "kernel") != 0)
-        return -1;
+    (void)error;
     gt_array_grow(t->kernels, t->kernel_count, loading->kernel_room);
-    t->kernels[t->kernel_count] = (struct gt_loaded_kernel){ .name = gt_query_text(query, 1) };
-    return gt_kernel_shape(query, 2, &t->kernels[t->kernel_count++].shape, loading->error);
+    t->kernels[t->kernel_count++] = (struct gt_loaded_kernel){ .name = gt_strdup(name), .shape = *shape };
+    return 0;
 }
 
 static int read_cluster(struct gt_loading_run *loading, struct gt_query *query)
@@ -309,15 +304,8 @@ static int load_rows(struct gt_loading_run *loading)
     struct gt_loaded_run *t = loading->t;
 
     if (gt_stored_device(loading->database, t->run_id, &t->device, loading->error) != 0 ||
-        gt_loading_rows(loading,
-                        "SELECT stream_no, gpu_no, id, name, flags, priority FROM stream WHERE trace_id = ?1"
-                        " ORDER BY stream_no",
-                        t->trace_id, read_stream) != 0 ||
-        gt_loading_rows(loading,
-                        "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
-                        " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1"
-                        " ORDER BY kernel_no",
-                        t->trace_id, read_kernel) != 0 ||
+        gt_trace_streams(loading->database, t->trace_id, add_stream, loading, loading->error) != 0 ||
+        gt_trace_kernels(loading->database, t->trace_id, add_kernel, loading, loading->error) != 0 ||
         read_clusters(loading) != 0 || read_collectives(loading) != 0 ||
         gt_loading_rows(loading,
                         "SELECT thread_no, id, name, process FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
@@ -364,32 +352,20 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
 {
     struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
     struct gt_loading_run loading = { .t = t, .database = database, .error = error };
-    struct gt_query *query = gt_query_new(
-        database,
-        "SELECT run.trace_id, run.options, trace.name, run.kind = 'simulated',"
-        " (SELECT name FROM trace AS base WHERE base.trace_id = coalesce(trace.base_trace_id, trace.trace_id))"
-        " FROM run JOIN trace USING (trace_id)"
-        " WHERE run_id = ?1",
-        error);
-    int result = -1;
+    struct gt_run_head head;
+    int result = gt_run_head(database, run_id, &head, error);
 
     t->run_id = run_id;
     t->part.all = true;
-    if (query != NULL) {
-        gt_query_bind(query, 1, run_id);
-        result = gt_query_next(query, error);
-    }
-    if (result == 1) {
-        t->trace_id = gt_query_integer(query, 0);
-        t->options = gt_query_text(query, 1);
-        t->trace = gt_query_text(query, 2);
-        t->simulated = gt_query_integer(query, 3) != 0;
-        t->asked = gt_query_text(query, 4);
+    if (result == 0) {
+        t->trace_id = head.trace_id;
+        t->options = head.options;
+        t->trace = head.trace;
+        t->simulated = head.simulated;
+        t->asked = head.base;
         result = find_file(t, database, error) == 0 ? load_rows(&loading) : -1;
-    } else if (result == 0) {
-        result = gt_error_set(error, "there is no run %" PRId64, run_id);
+        free(head.device);
     }
-    gt_query_end(query);
     if (result == 0)
         return t;
     gt_loaded_run_free(t);

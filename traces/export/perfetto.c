@@ -1,5 +1,5 @@
 /* perfetto.c - packets of a Perfetto trace, one at a time. */
-#include "traces/export/perfetto.h"
+#include "traces/export/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@ struct gt_stats_work {
     struct gt_stats *stats;
     struct gt_kernel *shapes; /* the trace's kernels by kernel_no: launch shape only */
     char **kernel_names;      /* by kernel_no */
-    size_t kernels;
+    size_t kernels, shape_room, name_room;
     uint32_t *gpu_ids; /* by gpu_no */
     size_t gpus;
     struct gt_selection selection; /* the part of the run that is looked at */

@@ -2,37 +2,24 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "traces/stats/internal.h"
 #include "traces/store/run_rows.h"
 
 static int load_run(struct gt_stats_work *work, struct gt_error *error)
 {
     struct gt_stats_run *run = &work->stats->run;
-    struct gt_query *query = gt_stats_query(work,
-                                            "SELECT run.trace_id, run.device_id, run.kind = 'simulated',"
-                                            " run.options, trace.name FROM run JOIN trace USING (trace_id)"
-                                            " WHERE run_id = ?1",
-                                            error);
-    int result = query == NULL ? -1 : gt_query_next(query, error);
+    struct gt_run_head head;
 
-    if (result == 1) {
-        run->trace_id = gt_query_integer(query, 0);
-        run->device_id = gt_query_integer(query, 1);
-        run->simulated = gt_query_integer(query, 2);
-        run->options = gt_query_text(query, 3);
-        run->trace = gt_query_text(query, 4);
-    } else if (result == 0) {
-        gt_error_set(error, "there is no run %" PRId64, run->run_id);
-    }
-    gt_query_end(query);
-    return result == 1 ? 0 : -1;
-}
-
-/* Rows of a definition table must be numbered 0, 1, 2, ...: row `index` is next. */
-static int next_is(struct gt_query *query, size_t index, const char *what, struct gt_error *error)
-{
-    if (gt_query_integer(query, 0) != (int64_t)index)
-        return gt_error_set(error, "%s %zu is missing; the store is damaged", what, index);
+    if (gt_run_head(work->database, run->run_id, &head, error) != 0)
+        return -1;
+    run->trace_id = head.trace_id;
+    run->device_id = head.device_id;
+    run->simulated = head.simulated;
+    run->options = head.options;
+    run->trace = head.trace;
+    free(head.device);
+    free(head.base);
     return 0;
 }
 
@@ -45,8 +32,11 @@ static int load_gpus(struct gt_stats_work *work, struct gt_error *error)
     while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         uint64_t id;
 
-        if (next_is(query, work->gpus, "gpu", error) != 0 ||
-            gt_query_number(query, 1, UINT32_MAX, "gpu.id", &id, error) != 0) {
+        if (gt_query_integer(query, 0) != (int64_t)work->gpus) {
+            result = gt_error_set(error, "gpu %zu is missing; the store is damaged", work->gpus);
+            break;
+        }
+        if (gt_query_number(query, 1, UINT32_MAX, "gpu.id", &id, error) != 0) {
             result = -1;
             break;
         }
@@ -57,77 +47,43 @@ static int load_gpus(struct gt_stats_work *work, struct gt_error *error)
     return result;
 }
 
-static int load_streams(struct gt_stats_work *work, struct gt_error *error)
+static int add_stream(void *user, const struct gt_stream_row *row, struct gt_error *error)
 {
+    struct gt_stats_work *work = user;
     struct gt_stats *stats = work->stats;
-    struct gt_query *query = gt_stats_query(work,
-                                            "SELECT stream_no, gpu_no, id, name FROM stream WHERE trace_id = ?2"
-                                            " ORDER BY stream_no",
-                                            error);
-    uint64_t last_gpu = work->gpus == 0 ? 0 : work->gpus - 1;
-    size_t room = 0;
-    int result = -1;
 
-    while (query != NULL && (result = gt_query_next(query, error)) == 1) {
-        struct gt_stats_stream *stream;
-        uint64_t gpu;
-
-        if (next_is(query, stats->stream_count, "stream", error) != 0 ||
-            gt_query_number(query, 1, last_gpu, "stream.gpu_no", &gpu, error) != 0) {
-            result = -1;
-            break;
-        }
-        if (stats->stream_count == room) {
-            room = room == 0 ? 16 : 2 * room;
-            stats->streams = gt_realloc(stats->streams, room, sizeof *stats->streams);
-        }
-        stream = &stats->streams[stats->stream_count];
-        *stream = (struct gt_stats_stream){
-            .stream = (uint32_t)stats->stream_count++,
-            .gpu = work->gpus == 0 ? 0 : work->gpu_ids[gpu],
-            .id = (uint64_t)gt_query_integer(query, 2),
-            .name = gt_query_text(query, 3),
-        };
-    }
-    gt_query_end(query);
-    return result;
+    if (row->gpu >= work->gpus && work->gpus > 0)
+        return gt_error_set(error, "stream %" PRIu64 " is on a GPU that is missing; the store is damaged", row->id);
+    stats->streams = gt_realloc(stats->streams, stats->stream_count + 1, sizeof *stats->streams);
+    stats->streams[stats->stream_count] = (struct gt_stats_stream){
+        .stream = (uint32_t)stats->stream_count,
+        .gpu = work->gpus == 0 ? 0 : work->gpu_ids[row->gpu],
+        .id = row->id,
+        .name = gt_strdup(row->name != NULL ? row->name : ""),
+    };
+    stats->stream_count++;
+    return 0;
 }
 
-static int load_kernels(struct gt_stats_work *work, struct gt_error *error)
+static int add_kernel(void *user, const char *name, const struct gt_kernel *shape, struct gt_error *error)
 {
-    struct gt_query *query = gt_stats_query(work,
-                                            "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y,"
-                                            " block_z, registers, static_shared_bytes, dynamic_shared_bytes"
-                                            " FROM kernel WHERE trace_id = ?2 ORDER BY kernel_no",
-                                            error);
-    size_t room = 0;
-    int result = -1;
+    struct gt_stats_work *work = user;
 
-    while (query != NULL && (result = gt_query_next(query, error)) == 1) {
-        if (work->kernels == room) {
-            room = room == 0 ? 64 : 2 * room;
-            work->shapes = gt_realloc(work->shapes, room, sizeof *work->shapes);
-            work->kernel_names = gt_realloc(work->kernel_names, room, sizeof *work->kernel_names);
-        }
-        if (next_is(query, work->kernels, "kernel", error) != 0) {
-            result = -1;
-            break;
-        }
-        if (gt_kernel_shape(query, 2, &work->shapes[work->kernels], error) != 0) {
-            result = gt_error_prefix(error, "kernel %zu: ", work->kernels);
-            break;
-        }
-        work->kernel_names[work->kernels++] = gt_query_text(query, 1);
-    }
-    gt_query_end(query);
-    return result;
+    (void)error;
+    gt_array_grow(work->shapes, work->kernels, work->shape_room);
+    gt_array_grow(work->kernel_names, work->kernels, work->name_room);
+    work->shapes[work->kernels] = *shape;
+    work->kernel_names[work->kernels++] = gt_strdup(name);
+    return 0;
 }
 
 int gt_stats_load(struct gt_stats_work *work, struct gt_error *error)
 {
     if (load_run(work, error) != 0 ||
         gt_stored_device(work->database, work->stats->run.run_id, &work->stats->run.device, error) != 0 ||
-        load_gpus(work, error) != 0 || load_streams(work, error) != 0 || load_kernels(work, error) != 0)
+        load_gpus(work, error) != 0 ||
+        gt_trace_streams(work->database, work->stats->run.trace_id, add_stream, work, error) != 0 ||
+        gt_trace_kernels(work->database, work->stats->run.trace_id, add_kernel, work, error) != 0)
         return -1;
     return 0;
 }

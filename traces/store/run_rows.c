@@ -10,6 +10,7 @@ struct receiver {
     int (*take)(const struct receiver *receiver, struct gt_query *query, struct gt_error *error);
     const void *each; /* a pointer to the caller's function */
     void *user;
+    uint32_t *next; /* the number of the next row, where rows are numbered */
 };
 
 /* Every row of a statement with up to two parameters. */
@@ -31,10 +32,13 @@ static int each_row(struct gt_database *database, const char *sql, int64_t first
 }
 
 #define EACH(type) (*(type *const *)receiver->each)
-#define RECEIVER(take)       \
-    &(const struct receiver) \
-    {                        \
-        take, &each, user    \
+#define RECEIVER(take)                 \
+    &(const struct receiver)           \
+    {                                  \
+        take, &each, user, &(uint32_t) \
+        {                              \
+            0                          \
+        }                              \
     }
 
 static int take_key(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
@@ -104,7 +108,8 @@ int gt_stored_device(struct gt_database *database, int64_t run_id, struct gt_dev
     return read_limits(database, run_id, device, error);
 }
 
-int gt_kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape, struct gt_error *error)
+/* Launch shape and resources from nine columns of table kernel, grid_x first. */
+static int kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape, struct gt_error *error)
 {
     /* clang-format off */
     uint32_t *const fields[] = {
@@ -143,40 +148,108 @@ int gt_run_kernel(struct gt_database *database, int64_t run_id, uint32_t kernel,
     result = gt_query_next(query, error);
     if (result == 0)
         gt_error_set(error, "kernel %" PRIu32 " is missing; the store is damaged", kernel);
-    if (result == 1 && gt_kernel_shape(query, 0, shape, error) != 0)
+    if (result == 1 && kernel_shape(query, 0, shape, error) != 0)
         result = gt_error_prefix(error, "kernel %" PRIu32 ": ", kernel);
     gt_query_end(query);
     return result == 1 ? 0 : gt_database_name_error(database, error);
 }
 
-int gt_run_names(struct gt_database *database, int64_t run_id, struct gt_run_names *names, struct gt_error *error)
+int gt_run_head(struct gt_database *database, int64_t run_id, struct gt_run_head *head, struct gt_error *error)
 {
     struct gt_query *query =
         gt_query_new(database,
-                     "SELECT t.name, d.name, r.options FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-                     " JOIN device d ON d.device_id = r.device_id WHERE r.run_id = ?1",
+                     "SELECT r.trace_id, r.device_id, r.kind = 'simulated', t.name, d.name, r.options,"
+                     " (SELECT name FROM trace AS base WHERE base.trace_id = coalesce(t.base_trace_id, t.trace_id))"
+                     " FROM run r JOIN trace t USING (trace_id) JOIN device d USING (device_id) WHERE r.run_id = ?1",
                      error);
     int row;
 
-    *names = (struct gt_run_names){ .trace = NULL };
+    *head = (struct gt_run_head){ .trace = NULL };
     if (query == NULL)
         return -1;
     gt_query_bind(query, 1, run_id);
     row = gt_query_next(query, error);
     if (row == 1)
-        *names = (struct gt_run_names){ gt_query_text(query, 0), gt_query_text(query, 1), gt_query_text(query, 2) };
+        *head = (struct gt_run_head){
+            .trace_id = gt_query_integer(query, 0),
+            .device_id = gt_query_integer(query, 1),
+            .simulated = gt_query_integer(query, 2) != 0,
+            .trace = gt_query_text(query, 3),
+            .device = gt_query_text(query, 4),
+            .options = gt_query_text(query, 5),
+            .base = gt_query_text(query, 6),
+        };
     else if (row == 0)
-        gt_error_set(error, "%s: run %" PRId64 " has no trace or no device; the store is damaged", database->path,
+        gt_error_set(error, "%s: there is no run %" PRId64 ", or it has no trace or no device", database->path,
                      run_id);
     gt_query_end(query);
     return row == 1 ? 0 : -1;
 }
 
-void gt_run_names_free(struct gt_run_names *names)
+void gt_run_head_free(struct gt_run_head *head)
 {
-    free(names->trace);
-    free(names->device);
-    free(names->options);
+    free(head->trace);
+    free(head->device);
+    free(head->options);
+    free(head->base);
+}
+
+/* Rows of a definition table must be numbered 0, 1, 2, ...: a receiver's `next` counts them. */
+static int is_next(const struct receiver *receiver, struct gt_query *query, const char *what, struct gt_error *error)
+{
+    if (gt_query_integer(query, 0) != (int64_t)*receiver->next)
+        return gt_error_set(error, "%s %" PRIu32 " is missing; the store is damaged", what, *receiver->next);
+    ++*receiver->next;
+    return 0;
+}
+
+static int take_stream(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
+{
+    struct gt_stream_row row;
+    uint64_t gpu;
+
+    if (is_next(receiver, query, "stream", error) != 0 ||
+        gt_query_number(query, 1, GT_MOST_GPUS - 1, "stream.gpu_no", &gpu, error) != 0)
+        return -1;
+    row = (struct gt_stream_row){
+        .gpu = (uint32_t)gpu,
+        .id = (uint64_t)gt_query_integer(query, 2),
+        .name = gt_query_string(query, 3),
+        .flags = (uint32_t)gt_query_integer(query, 4),
+        .priority = (int32_t)gt_query_integer(query, 5),
+    };
+    return EACH(gt_stream_fn)(receiver->user, &row, error);
+}
+
+int gt_trace_streams(struct gt_database *database, int64_t trace_id, gt_stream_fn *each, void *user,
+                     struct gt_error *error)
+{
+    return each_row(database,
+                    "SELECT stream_no, gpu_no, id, name, flags, priority FROM stream WHERE trace_id = ?1"
+                    " ORDER BY stream_no",
+                    trace_id, 0, RECEIVER(take_stream), error);
+}
+
+static int take_kernel(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
+{
+    const uint32_t kernel = *receiver->next;
+    const char *name = gt_query_string(query, 1);
+    struct gt_kernel shape;
+
+    if (is_next(receiver, query, "kernel", error) != 0)
+        return -1;
+    if (kernel_shape(query, 2, &shape, error) != 0)
+        return gt_error_prefix(error, "kernel %" PRIu32 ": ", kernel);
+    return EACH(gt_kernel_fn)(receiver->user, name != NULL ? name : "", &shape, error);
+}
+
+int gt_trace_kernels(struct gt_database *database, int64_t trace_id, gt_kernel_fn *each, void *user,
+                     struct gt_error *error)
+{
+    return each_row(database,
+                    "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
+                    " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no",
+                    trace_id, 0, RECEIVER(take_kernel), error);
 }
 
 static int take_warning(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)

@@ -18,18 +18,37 @@ typedef int gt_device_key_fn(void *user, const char *key, const char *value, str
 int gt_run_device_keys(struct gt_database *database, int64_t run_id, gt_device_key_fn *each, void *user,
                        struct gt_error *error);
 
-/* Launch shape and resources from nine columns of table kernel, grid_x first; nothing else of `shape` is set. */
-int gt_kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape, struct gt_error *error);
-/* The same of one kernel of a run's trace. */
+/* Launch shape and resources of one kernel of a run's trace. */
 int gt_run_kernel(struct gt_database *database, int64_t run_id, uint32_t kernel, struct gt_kernel *shape,
                   struct gt_error *error);
 
-/* What a run is called by: malloced; free in either case. */
-struct gt_run_names {
+/* What a run is: malloced texts; gt_run_head_free() in either case. */
+struct gt_run_head {
+    int64_t trace_id, device_id;
+    bool simulated;
     char *trace, *device, *options;
+    char *base; /* the name of the trace that an option made this one from; else its own */
 };
-int gt_run_names(struct gt_database *database, int64_t run_id, struct gt_run_names *names, struct gt_error *error);
-void gt_run_names_free(struct gt_run_names *names);
+int gt_run_head(struct gt_database *database, int64_t run_id, struct gt_run_head *head, struct gt_error *error);
+void gt_run_head_free(struct gt_run_head *head);
+
+/* The streams of a trace, by stream_no, which counts from 0; an error where one is missing. */
+struct gt_stream_row {
+    uint32_t gpu; /* gpu_no; less than GT_MOST_GPUS */
+    uint64_t id;
+    const char *name; /* NULL: it has none */
+    uint32_t flags;
+    int32_t priority;
+};
+typedef int gt_stream_fn(void *user, const struct gt_stream_row *row, struct gt_error *error);
+int gt_trace_streams(struct gt_database *database, int64_t trace_id, gt_stream_fn *each, void *user,
+                     struct gt_error *error);
+
+/* The kernels of a trace, by kernel_no, which counts from 0; an error where one is missing. `shape` has launch shape
+ * and resources; nothing else of it is set. */
+typedef int gt_kernel_fn(void *user, const char *name, const struct gt_kernel *shape, struct gt_error *error);
+int gt_trace_kernels(struct gt_database *database, int64_t trace_id, gt_kernel_fn *each, void *user,
+                     struct gt_error *error);
 
 /* What the import could not know of the trace and of the one that it was made from, by kind. */
 struct gt_warning_row {

@@ -1,4 +1,4 @@
-#include "validate/record/api.h"
+#include "validate/record/internal.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

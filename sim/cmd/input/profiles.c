@@ -1,4 +1,4 @@
-#include "sim/cmd/input/profiles.h"
+#include "sim/cmd/input/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,14 +21,14 @@ int gt_subject_open(struct gt_store *store, int64_t run, struct gt_subject *subj
     struct gt_database *database = gt_store_database(store);
 
     *subject = (struct gt_subject){ .warnings = NULL };
-    if (gt_run_names(database, run, &subject->names, error) != 0)
+    if (gt_run_head(database, run, &subject->names, error) != 0)
         return -1;
     return gt_run_warnings(database, run, add_warning, subject, error);
 }
 
 void gt_subject_close(struct gt_subject *subject)
 {
-    gt_run_names_free(&subject->names);
+    gt_run_head_free(&subject->names);
     for (size_t i = 0; i < subject->warning_count; i++) {
         free((char *)subject->warnings[i].kind);
         free((char *)subject->warnings[i].text);

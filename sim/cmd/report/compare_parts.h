@@ -9,7 +9,7 @@
 
 /* What is compared, by name, and the warnings that its trace came with. */
 struct gt_subject {
-    struct gt_run_names names;
+    struct gt_run_head names;
     struct gt_warning_row *warnings;
     size_t warning_count;
 };

@@ -166,14 +166,14 @@ static int find_source(struct gt_predicting *p, struct gt_store *store, int64_t 
 {
     struct gt_database *database = gt_store_database(store);
     struct gt_trace_source source = { .path = NULL };
-    struct gt_run_names names = { .trace = NULL };
+    struct gt_run_head names = { .trace = NULL };
     int64_t trace_id = 0, without = 0;
     char *named = NULL;
     int result = -1;
 
     if (gt_query_one(database, "SELECT trace_id FROM run WHERE run_id = ?1", run_id, 0, &trace_id, error) >= 0 &&
         gt_store_find_baseline(store, run_id, &without, error) == 0 &&
-        gt_run_names(database, run_id, &names, error) == 0 &&
+        gt_run_head(database, run_id, &names, error) == 0 &&
         gt_store_find_trace_file(database, trace_id, &named, error) == 0 &&
         gt_store_find_trace_source(database, trace_id, &source, error) == 0) {
         const struct gt_run_options options = gt_run_options_read(names.options);
@@ -184,7 +184,7 @@ static int find_source(struct gt_predicting *p, struct gt_store *store, int64_t 
         find_asked(p, &source, named, without, &options);
         result = 0;
     }
-    gt_run_names_free(&names);
+    gt_run_head_free(&names);
     free(source.path);
     free(named);
     return result;
