@@ -8,7 +8,8 @@ header counts for the file that defines it. Rules:
   1. an arrow goes from a room to itself or to a room of a lower level;
   2. no ring of files reaches over two rooms;
   3. no ring within a room has more than four files;
-  4. every room with code says in a README.md of at most 30 lines what it is for.
+  4. every room with code says in a README.md of at most 30 lines what it is for;
+  5. files that comments, README.md and manual pages name are there.
 
 rooms.py [--arrows ROOM]: the second form prints a room's arrows instead, for people.
 GRIDTIDE_SOURCE and GRIDTIDE_BUILD name the trees; objects that were not built (no CUDA) count by includes alone.
@@ -161,6 +162,37 @@ def unread_rooms():
                 yield f"{room}/README.md has {lines} lines"
 
 
+NAMED = re.compile(r"(?<![\w/.<*-])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:c|h|cu|cuh))\b")
+# Files that are generated, or that other projects have.
+ELSEWHERE = {"paths.h", "schema_sql.h", "sqlite3.h", "driver_types.h", "device.h", "type.h", "runtime_header.h"}
+
+
+def named_files(path):
+    """Names of source files in a document, or in the comments of a source."""
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            comment = re.search(r"/\*|^ \*|//|\*/", line) and "#include" not in line
+            if comment or not path.endswith((".c", ".h", ".cu", ".cuh")):
+                for name in NAMED.findall(line):
+                    yield number, name
+
+
+def missing_files(units):
+    there = {os.path.basename(path) for files in units.values() for path in files}
+    for folder in ("tests", "traces/record", "sim/cmd"):
+        for _, _, names in os.walk(os.path.join(SOURCE, folder)):
+            there.update(names)
+    papers = [os.path.join(SOURCE, room, "README.md") for room in LEVELS]
+    pages = os.path.join(SOURCE, "sim/man")
+    papers += [os.path.join(pages, name) for name in sorted(os.listdir(pages))]
+    for path in [path for files in units.values() for path in files] + papers:
+        for number, name in named_files(path) if os.path.exists(path) else []:
+            base, whole = os.path.basename(name), os.path.join(SOURCE, name)
+            ours = name.startswith(("sim/", "traces/", "validate/", "kernels/", "plots/", "tests/"))
+            if base not in ELSEWHERE and (base not in there or (ours and not os.path.exists(whole))):
+                yield f"{os.path.relpath(path, SOURCE)}:{number}: there is no {name}"
+
+
 def main():
     units = sources()
     graph = arrows(units)
@@ -178,6 +210,7 @@ def main():
         ("no ring of files reaches over two rooms", [f"{len(ring)}: {' '.join(ring)}" for ring in across]),
         (f"no ring has more than {LARGEST_RING} files", [f"{len(ring)}: {' '.join(ring)}" for ring in large]),
         ("every room says what it is for", list(unread_rooms())),
+        ("files that are named are there", list(missing_files(units))),
     ]
     print(f"1..{len(checks)}")
     for number, (name, findings) in enumerate(checks, 1):

@@ -14,7 +14,7 @@ struct gt_host_costs;
 struct gt_host_costs *gt_host_costs_new(void);
 void gt_host_costs_free(struct gt_host_costs *costs); /* NULL allowed */
 
-/* Take in the calls of a played trace: `measured` has the times of its calls and operations (measured_host.h),
+/* Take in the calls of a played trace: `measured` has the times of its calls and operations (host_measure.h),
  * `workload` has none. */
 void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *workload,
                        const struct gt_workload *measured);

@@ -19,7 +19,7 @@ struct gt_time_unit {
 };
 const struct gt_time_unit *gt_time_unit(double largest_ps);
 
-struct gt_text gt_time_text(double ps);       /* see traces/names/time_text.h; "–" for NAN */
+struct gt_text gt_time_text(double ps);       /* see traces/names/clean_text.h; "–" for NAN */
 struct gt_text gt_count_text(uint64_t count); /* thousands grouped */
 struct gt_text gt_bytes_text(double bytes);   /* kB, MB, GB: powers of 1000 */
 struct gt_text gt_rate_text(double gbps);

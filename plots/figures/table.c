@@ -5,8 +5,8 @@
  *      data files into the work folder and numbers into drawing->parameters, and fills size and alternative text.
  *   2. Add its row below: name, template, title, pages, function, how to read it.
  *   If none of the templates draws it (cycles.gp and suite.gp draw points, stalls.gp bars in lanes), its own is
- *   plots/templates/NAME.gp, which finds everything of style.gp and the parameters set.  Then the build list
- *   (plots/local.mk), and a test in tests/cli/report.bats.
+ *   plots/templates/NAME.gp, which finds everything of style.gp and the parameters set.  Then plots/local.mk (the sources, and
+ *   dist_templates_DATA for a template), and a test in tests/cli/report.bats.
  */
 #include "plots/figures/figure.h"
 

@@ -22,7 +22,9 @@ struct gt_change_kind {
     char *(*proposed)(const struct gt_scenario *scenario, gt_stream_index crowded);
     /* Would it change anything here?  Asked by --all alone, of the baseline.  NULL: always. */
     bool (*applies)(const struct gt_scenario *scenario, const char *argument);
-    /* Change scenario->workload (in place, or gt_scenario_replace()) or its device, and say what that assumes.
+    /* Change scenario->workload (in place, or gt_scenario_replace()) or its device, and say what that assumes. All times of the
+     * workload are stated (sim/baseline/stated.h); those of the host are before_ps, duration_ps and visible_ps of calls.
+     * Changes that are asked for together are applied in the order of the table in changes.c.
      * `argument` is "" where none was given.  Returns 0; -1 with what is wrong with the argument, or why this trace
      * refuses the change (naming the call): the scenario then is only good for gt_scenario_free(). */
     int (*apply)(struct gt_scenario *scenario, const char *argument, struct gt_error *error);

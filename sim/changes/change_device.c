@@ -83,7 +83,7 @@ static int apply_device(struct gt_scenario *scenario, const char *argument, stru
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "Host times and launch latencies stay as recorded; copies use the rates of the device file "
                        "%s",
-                       device.name);
+                       argument);
     return 0;
 }
 

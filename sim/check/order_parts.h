@@ -66,7 +66,7 @@ struct gt_order {
     uint64_t unknown_waits;
 };
 
-/* order_stream.c: the last step of a stream, of what a thread has seen; GT_NONE: there is none. */
+/* order_gpu.c: the last step of a stream, of what a thread has seen; GT_NONE: there is none. */
 gt_step_index gt_order_last(const struct gt_order *order, gt_stream_index stream);
 gt_step_index gt_order_seen(const struct gt_order *order, gt_thread_index thread);
 
@@ -83,7 +83,7 @@ void gt_order_op(struct gt_order *order, gt_op_index op, gt_step_index step);
 /* Of which kind that step is. */
 enum gt_step_kind gt_order_op_kind(const struct gt_order *order, gt_op_index op);
 
-/* order_host.c: what threads see end. */
+/* order_begin.c: what threads see end. */
 void gt_order_see(struct gt_order *order, gt_thread_index thread, gt_step_index step);
 /* The thread sees all end that a synchronisation of the stream waits for: what it was asked for, and of a legacy default stream what
  * all blocking streams of its context were. */
@@ -98,10 +98,10 @@ void gt_order_tell_process(struct gt_order *order, const struct gt_call *call);
 void gt_order_call(struct gt_order *order, gt_call_index call);
 void gt_order_synchronise(struct gt_order *order, gt_call_index call);
 
-/* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
+/* order_gpu.c: the nodes of a graph that is launched into the stream, which has been asked for it. Returns its end. */
 gt_step_index gt_order_graph(struct gt_order *order, const struct gt_call *call, gt_stream_index stream);
 
-/* order_collective.c: collectives, in whose order ranks are. */
+/* order_gpu.c: collectives, in whose order ranks are. */
 struct gt_order_collectives *gt_order_collectives_new(const struct gt_workload *workload);
 void gt_order_collectives_free(struct gt_order_collectives *instances);
 /* The step, of kind GT_STEP_PART and the last one of its line, is operation `op`, a part of a collective: adds its end,

@@ -64,7 +64,7 @@ enum {
     GT_DEVICE_PAIRS_BYTES = 1024,
     GT_DEVICE_MAX_SIZES = 16,
     GT_DEVICE_MAX_CHANNELS = 65536, /* of a collective */
-    GT_DEVICE_COLLECTIVES = 17      /* curves: GT_COLLECTIVE_CURVES of collective_rows.h, in that order */
+    GT_DEVICE_COLLECTIVES = 17      /* curves: GT_COLLECTIVE_CURVES of key_rows.h, in that order */
 };
 
 /* A copy model: time = latency + bytes / rate. */

@@ -10,7 +10,7 @@ enum { GT_STAMP_END, GT_STAMP_LEAVE }; /* what is due for a batch: its blocks en
  * distributor at this time before them. */
 void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
                     uint64_t first, uint64_t behind);
-/* All blocks of a grid start at once on a GPU that is idle (deferred_placement.h). */
+/* All blocks of a grid start at once on a GPU that is idle (placement.h). */
 void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
 /* The blocks of a batch whose end nobody knew at its start have ended, now: tell the probe. */
@@ -23,7 +23,7 @@ void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
 /* An event for a batch.  What is due for batches of one grid at one time, scheduled one right after the other, shares
  * a place in the heap. */
 void gt_batch_schedule(struct gt_machine *m, gt_batch_index batch, gt_time_ps due_ps, uint64_t stamp);
-/* The batch whose event shares the place of this one's (engine.h). */
+/* The batch whose event shares the place of this one's (machine.h). */
 gt_batch_index gt_batch_take_next(void *machine, gt_batch_index batch);
 
 #endif

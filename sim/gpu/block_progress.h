@@ -12,7 +12,7 @@
  *
  * Blocks of other grids (measured durations, stated costs) have rate 1 and ask for nothing.  Copies to and
  * from the host, and within the device, take their bytes of DRAM and are not slowed down.  Tasks that say bytes in
- * place of a time (sim/tasks/roofline.h) share DRAM with grids as one more, SM by SM, and take nothing of L2 or SMs.
+ * place of a time (sim/tasks/run.h) share DRAM with grids as one more, SM by SM, and take nothing of L2 or SMs.
  */
 #ifndef GRIDTIDE_SIM_GPU_BLOCK_PROGRESS_H
 #define GRIDTIDE_SIM_GPU_BLOCK_PROGRESS_H

@@ -147,7 +147,7 @@ static double most_served(const struct gt_machine *m, const struct gt_resident_g
                                         : 1;
 }
 
-/* How many SMs compete with a group for what it needs most (demand.h). Atomics of other grids do not. */
+/* How many SMs compete with a group for what it needs most. Atomics of other grids do not. */
 static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                         const struct gt_resident_group *group)
 {

@@ -71,8 +71,7 @@ struct gt_grid {
 struct gt_batch {
     gt_gpu_index gpu;
     gt_grid_index grid;
-    gt_sm_index
-        sm; /* in the free list: the next one there; GT_NONE: it stands for a whole grid (deferred_placement.h) */
+    gt_sm_index sm; /* in the free list: the next one there; GT_NONE: it stands for a whole grid (placement.h) */
     uint32_t blocks;
     uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS]; /* by sub-partition: its blocks' warps beyond an equal share */
     uint64_t first_block;
@@ -125,7 +124,7 @@ struct gt_engine_state {      /* a copy engine */
     uint64_t stamp;
 };
 
-/* A grid that has the GPU to itself, whose blocks have no SM yet (sim/gpu/deferred_placement.h). */
+/* A grid that has the GPU to itself, whose blocks have no SM yet (sim/gpu/placement.h). */
 struct gt_deferred_state {
     gt_batch_index batch; /* that stands for all of them; GT_NONE: there is none */
     uint32_t ready_sms;   /* so many SMs, in their order, that the last one had, are ready again: */

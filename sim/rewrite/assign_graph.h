@@ -11,7 +11,7 @@
 void gt_assign_nodes(struct gt_rebuild *rebuild, gt_call_index call, const struct gt_independence *independence,
                      const struct gt_data_flow *flow, const gt_stream_index *streams, uint32_t count);
 
-/* assign_graph_flow.c: the same by what two nodes or more say that they read and write (and by `unit`, as
+/* assign_graph.c: the same by what two nodes or more say that they read and write (and by `unit`, as
  * gt_independence_nodes() has it).  Returns false, and does nothing, where fewer do, the graph has more than
  * GT_FLOW_NODES, or they wait in a circle. */
 enum { GT_FLOW_NODES = 4096 };

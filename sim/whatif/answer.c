@@ -190,7 +190,7 @@ static void make_all_fit(struct gt_scenario *scenario)
 }
 
 /* Where the scenario's device computes or remembers otherwise than the recorded one, kernels with a stated duration get
- * the one that they have there: by their programs where they have any, else by rules (kernel_bound.h).  What was scaled
+ * the one that they have there: by their programs where they have any, else by rules (bound.h).  What was scaled
  * by what is told as assumptions.  The recorded device is then as the simulated one as far as kernels are concerned.
  * Returns 0; -1 with the reason why programs could not be run at all. */
 static int scale_kernels(struct gt_scenario *scenario, struct gt_error *error)

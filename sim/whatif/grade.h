@@ -15,7 +15,7 @@ struct gt_grade_facts {
     uint64_t inferred_waits, dropped, too_short; /* see stated.h */
     bool profiled;                               /* a profiler recorded it, and what it cost was taken off: */
     struct gt_profiler_removed removed;
-    bool host_fitted; /* the host's pace is that of a step that the user timed (fit_host.h) */
+    bool host_fitted; /* the host's pace is that of a step that the user timed */
     struct gt_steps steps;
 };
 

@@ -36,7 +36,7 @@ struct gt_whatif {
 struct gt_answer {
     char *change;   /* the specs, joined by " + " */
     double step_us; /* a step of the steady state; NAN: the recording does not tell, but low_us and high_us hold it */
-    double low_us, high_us;      /* 9 of 10 real steps are expected between: interval.h */
+    double low_us, high_us;      /* 9 of 10 real steps are expected between */
     double change_pct;           /* of a step, against the baseline's: below 0 it is faster */
     double predicted_us;         /* all of the recorded run, start-up included */
     enum gt_bound bound_by;      /* what has the largest part of the step's critical path, */

@@ -83,7 +83,7 @@ at() {
     mkdir folder
     : > empty.db
     sqlite3 other.db 'create table t (x)'
-    sqlite3 newer.db 'pragma application_id = 1196708164; pragma user_version = 13'
+    sqlite3 newer.db 'pragma application_id = 1196708164; pragma user_version = 9999'
     sqlite3 hollow.db 'pragma application_id = 1196708164; pragma user_version = 2'
     head -c 10000 run.db > cut.db
     sqlite3 bare.db < "$GRIDTIDE_SOURCE/traces/store/schema.sql"

@@ -73,7 +73,7 @@
 @test "devices refuses what is no device file" {
     run "$GRIDTIDE" devices h2000
     [ "$status" -eq 1 ]
-    [[ "$output" == *"there is no device 'h2000'; there are a100, h100, h200, toy, v100"* ]]
+    [[ "$output" == *"there is no device 'h2000'; there are "*h200* ]]
     run "$GRIDTIDE" devices /
     [ "$status" -eq 1 ]
     head -c 4000 /dev/urandom > "$BATS_TEST_TMPDIR/random.ini"

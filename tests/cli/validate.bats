@@ -112,7 +112,8 @@ measured() {
     # A store of before does not tell.
     sqlite3 peers.db 'DROP TABLE op_peer; PRAGMA user_version = 10'
     "$GRIDTIDE" validate changed.jsonl --measured peers.db --repeat 1 -o w.db -q
-    [ "$(sqlite3 w.db 'PRAGMA user_version; SELECT DISTINCT bytes, gpu_no, from_peer FROM op_peer' | tr '\n' ' ')" = '12 1000|1|0 ' ]
+    [ "$(sqlite3 w.db 'PRAGMA user_version')" -gt 10 ]
+    [ "$(sqlite3 w.db 'SELECT DISTINCT bytes, gpu_no, from_peer FROM op_peer')" = '1000|1|0' ]
     rm w.db
     for damage in 'op_no = 77' 'start_ps = -1' 'end_ps = start_ps - 1' \
                   "end_ps = 'late'"; do

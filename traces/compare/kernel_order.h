@@ -10,7 +10,7 @@ enum { GT_ORDER_REACH = 1000 };
 struct gt_order {
     double pairs; /* of kernels whose order is certain: the first block of the same one started more
                          * than 2 us, or than the clocks' residual, before the other's in all measured runs; where
-                         * blocks launched them, so it was of all pairs that differ only in these blocks (kernel_kin.h) */
+                         * blocks launched them, so it was of all pairs that differ only in these blocks */
     double wrong; /* of these, simulated the other way about, or at one time */
 };
 

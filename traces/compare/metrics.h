@@ -26,11 +26,11 @@ struct gt_suite_metric {
 extern const struct gt_suite_metric gt_suite_metrics[];
 extern const size_t gt_suite_metric_count;
 
-/* gpu_part.c: the makespan's error of the run that simulates the GPU alone; NAN where the store has none. */
+/* verdict.c: the makespan's error of the run that simulates the GPU alone; NAN where the store has none. */
 int gt_metric_gpu_error_pct(struct gt_store *store, const struct gt_verdict *verdict, double *value,
                             struct gt_error *error);
 
-/* range.c: the range that the simulation stated for the makespan, and how many measured runs are within; NAN where it
+/* verdict.c: the range that the simulation stated for the makespan, and how many measured runs are within; NAN where it
  * stated none. */
 int gt_metric_range_low_us(struct gt_store *store, const struct gt_verdict *verdict, double *value,
                            struct gt_error *error);

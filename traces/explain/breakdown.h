@@ -10,7 +10,7 @@
  *   launch           asking for work: calls that launch, copy, record or wait for events, until the operation starts;
  *                    where that is a copy of pageable memory, which the host stages, it counts as copies
  * and before that call it is what the thread that makes it was doing (host_time.h):
- *   data_loading     it was in a range that loads data (sim/workload/data_loader.h)
+ *   data_loading     it was in a range that loads data (sim/workload/ranges.h)
  *   synchronisation  it was in a call that waits for the GPU, which had ended: the way back
  *   launch           it was in another call that asks for work
  *   host             anything else: code inside operators, and outside of them

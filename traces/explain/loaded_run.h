@@ -40,7 +40,7 @@ struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
     uint8_t kind; /* gt_range_kind; GT_RANGE_KINDS: not known to this version */
     bool step;
     bool nested;                 /* can hold other ranges, and be the innermost one */
-    bool loader;                 /* loads data, or is inside a range that does (sim/workload/data_loader.h) */
+    bool loader;                 /* loads data, or is inside a range that does (sim/workload/ranges.h) */
     gt_time_ps start_ps, end_ps; /* in this run; start GT_TIME_NONE: the run does not say */
     uint32_t parent;             /* GT_NONE: none */
     gt_thread_index thread;

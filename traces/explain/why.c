@@ -212,7 +212,7 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
         if (c->cause_op != GT_NONE)
             gt_loaded_op_place(t, c->cause_op, place, sizeof place);
         hold->op = c->cause_op;
-        snprintf(hold->holder, sizeof hold->holder, "%.40s on %.30s waited for %s", name, thread, place);
+        snprintf(hold->holder, sizeof hold->holder, "%.40s on %.30s waited for %.140s", name, thread, place);
     } else if (why == GT_WHY_HOST_CALL) {
         snprintf(hold->holder, sizeof hold->holder, "%.60s on %.40s%s", name, thread, within);
     } else if (why == GT_WHY_LAUNCH) {

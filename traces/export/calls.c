@@ -193,7 +193,7 @@ int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *seque
     return row;
 }
 
-/* causes.c - what let operations start and blocked calls return, as arrows. */
+/* What let operations start and blocked calls return, as arrows. */
 
 /* Arrows by the operation that they begin at. */
 struct gt_export_causes {

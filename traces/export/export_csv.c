@@ -184,7 +184,7 @@ const struct gt_exporter gt_exporter_csv = {
     write_csv,
 };
 
-/* export_ranges.c - the ranges of a store's runs as one CSV file: a row for each of each run. */
+/* The ranges of a store's runs as one CSV file: a row for each of each run. */
 
 /* clang-format off */
 static const struct gt_csv_column range_columns[] = {
@@ -233,7 +233,7 @@ const struct gt_exporter gt_exporter_ranges = {
     write_ranges,
 };
 
-/* ranges.c - operators, annotations and steps as slices of their threads' tracks, around the calls. */
+/* Operators, annotations and steps as slices of their threads' tracks, around the calls. */
 
 /* What began before the part that is shown and goes on in it is shown too. */
 bool gt_export_has_range(const struct gt_selection *selection, int64_t start_ps, int64_t end_ps, int64_t first_call,

@@ -123,7 +123,7 @@ int gt_export_tasks(struct gt_export *export, struct gt_perfetto_sequence *seque
 /* The arrow from a call to one of its operations. */
 uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op);
 
-/* causes.c: arrows from an operation to those that its end let start, and to calls that it let return. */
+/* calls.c: arrows from an operation to those that its end let start, and to calls that it let return. */
 uint64_t gt_export_cause_of_op(const struct gt_export_run *run, uint64_t op);
 uint64_t gt_export_cause_of_call(const struct gt_export_run *run, uint64_t call);
 int gt_export_causes_load(struct gt_export *export, struct gt_error *error);
@@ -147,7 +147,7 @@ enum gt_call_row {
     GT_CALL_ROW_FIRST, /* NULL: no range */
     GT_CALL_ROW_BEHIND
 };
-/* ranges.c: is a range, of that time and those calls, in the part asked for? */
+/* export_csv.c: is a range, of that time and those calls, in the part asked for? */
 bool gt_export_has_range(const struct gt_selection *selection, int64_t start_ps, int64_t end_ps, int64_t first_call,
                          int64_t end_call);
 /* The range of a row, on its thread's track. */

@@ -248,7 +248,7 @@ int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *s
     return row;
 }
 
-/* tasks.c - what workers did: a track each, for kernels whose blocks hand out tasks among themselves. */
+/* What workers did: a track each, for kernels whose blocks hand out tasks among themselves. */
 
 enum { TASK_NAME_BYTES = 64 };
 

@@ -26,7 +26,7 @@ int gt_export_number(struct gt_query *query, int column, const char *what, uint6
     return gt_query_number(query, column, UINT32_MAX - 1, what, number, error);
 }
 
-/* tracks.c - the numbers and names of a run's tracks. */
+/* The numbers and names of a run's tracks. */
 
 /* Bits of a track's number: 12 the run, 4 the group, 32 the index, 16 the tracks beside it. */
 uint64_t gt_export_uuid(const struct gt_export_run *run, enum gt_export_group group, uint64_t index)

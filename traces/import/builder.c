@@ -268,7 +268,7 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
     return entry->index;
 }
 
-/* ranges.c - from a profile's operators, annotations and steps to a workload's ranges. */
+/* From a profile's operators, annotations and steps to a workload's ranges. */
 
 /* The workload's thread of a gathered range, looked for when the first range of it is kept. */
 static uint32_t thread_of(struct gt_import *import, const struct gt_import_range *range, uint32_t *threads)

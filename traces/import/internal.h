@@ -34,7 +34,7 @@ void gt_import_infer_calls(struct gt_import_finish *finish, uint32_t *threads);
 /* join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
 void gt_import_join(struct gt_import_finish *finish);
 
-/* relations.c: edges and accesses, as the workload's operations are written one behind the other. */
+/* join.c: edges and accesses, as the workload's operations are written one behind the other. */
 struct gt_import_relations {
     uint32_t *place;       /* by gathered operation: its number in the workload */
     uint32_t edge, access; /* the next ones */
@@ -45,7 +45,7 @@ void gt_import_relations_begin(struct gt_import_relations *relations, struct gt_
 void gt_import_relations_write(struct gt_import_relations *relations, struct gt_import *import, uint32_t op);
 void gt_import_relations_end(struct gt_import_relations *relations);
 
-/* ranges.c: the gathered ranges into the workload, whose calls are all there; frees the gathered ones. */
+/* builder.c: the gathered ranges into the workload, whose calls are all there; frees the gathered ones. */
 void gt_import_write_ranges(struct gt_import_finish *finish);
 
 #endif

@@ -206,7 +206,7 @@ void gt_import_join(struct gt_import_finish *finish)
     finish->by_key = NULL;
 }
 
-/* relations.c - which operations come after which, and what they read and write, in the workload's numbers. */
+/* Which operations come after which, and what they read and write, in the workload's numbers. */
 
 static int compare_edges(const void *left, const void *right, void *user)
 {

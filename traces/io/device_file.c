@@ -53,7 +53,7 @@ int gt_device_load(const char *name_or_path, struct gt_device *device, struct gt
     return gt_device_load_notes(name_or_path, device, NULL, error);
 }
 
-/* device_names.c - the device files that come with Gridtide, by name. */
+/* The device files that come with Gridtide, by name. */
 
 static const char ending[] = ".ini";
 

@@ -1,5 +1,5 @@
 /* temporary.h - files and folders under temporary names, removed however the program ends: at its exit and on
- * signals that end it.  What a SIGKILL leaves whoever writes there next sweeps away (output_sweep.h). */
+ * signals that end it.  What a SIGKILL leaves whoever writes there next sweeps away (output.h). */
 #ifndef GRIDTIDE_TRACES_IO_TEMPORARY_H
 #define GRIDTIDE_TRACES_IO_TEMPORARY_H
 

@@ -50,7 +50,7 @@ void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 void gt_emit_number_value(struct gt_emit *emit, uint64_t value);
 void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
 
-/* What the header has of `gridtide record`'s cost (write_recording.c). */
+/* What the header has of `gridtide record`'s cost (write.c). */
 void gt_emit_recording(struct gt_emit *emit);
 /* One program, and the profile of an operation (write_program.c). */
 void gt_emit_program(struct gt_emit *emit, uint32_t index);
@@ -59,10 +59,10 @@ void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
 void gt_emit_task_graphs(struct gt_emit *emit);
 /* One call with its operations (write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
-/* All calls, and the ranges before the first call that each holds (write_range.c). */
+/* All calls, and the ranges before the first call that each holds (ranges.c). */
 void gt_emit_calls_and_ranges(struct gt_emit *emit);
 
-/* The groups; what a kernel says of the collective that it is a part of (write_collective.c). */
+/* The groups; what a kernel says of the collective that it is a part of (write_call.c). */
 void gt_emit_groups(struct gt_emit *emit);
 void gt_emit_collective(struct gt_emit *emit, const struct gt_kernel *kernel);
 

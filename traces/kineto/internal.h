@@ -8,7 +8,7 @@
  *   collective.c   what a kernel, or its operator, says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
- *   instant.c operators and the allocator's doings, for tensors.h
+ *   range.c operators and the allocator's doings, for tensors.h
  *   number.c  decimal text to whole numbers
  */
 #ifndef GRIDTIDE_TRACES_KINETO_INTERNAL_H
@@ -112,6 +112,8 @@ struct kineto_text {
     char *bytes;
     size_t length, room;
 };
+
+_Static_assert(KINETO_NUMBERS <= 32, "bits of kineto_event.present");
 
 struct kineto_event {
     uint8_t phase; /* the first letter of ph; 0: not said yet */

@@ -75,7 +75,7 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error)
     return 0;
 }
 
-/* instant.c - operators and what the allocator did, kept for tensors.h where an execution trace is beside the profile. */
+/* Operators and what the allocator did, kept for tensors.h where an execution trace is beside the profile. */
 
 enum { CUDA_DEVICE = 1 }; /* c10::DeviceType */
 

@@ -137,7 +137,7 @@ int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error)
     return 0;
 }
 
-/* devices.c - TARGET_INFO_CUDA_DEVICE: which of the machine's GPUs a process means by a device's number.
+/* TARGET_INFO_CUDA_DEVICE: which of the machine's GPUs a process means by a device's number.
  *
  * CUDA numbers the devices that a process may see: where CUDA_VISIBLE_DEVICES gives each process one, each calls it 0.
  */

@@ -66,7 +66,7 @@ int gt_nsys_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, struct gt_err
 int gt_nsys_api_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, const struct gt_cuda_api **api,
                      struct gt_error *error);
 
-/* devices.c: the number of the GPU that a process calls `device`; the same where the file does not say. */
+/* gpus.c: the number of the GPU that a process calls `device`; the same where the file does not say. */
 int gt_nsys_read_devices(struct gt_nsys *nsys, struct gt_error *error); /* before any operation */
 uint32_t gt_nsys_gpu(const struct gt_nsys *nsys, uint64_t process, int64_t device);
 

@@ -198,7 +198,7 @@ void gt_build_blocks(struct gt_build *build)
         gt_build_index(build);
 }
 
-/* cfg.c - the parts of a control-flow graph, one after the other. */
+/* The parts of a control-flow graph, one after the other. */
 
 /* Leave the program without control flow. */
 static void forget(struct gt_program *program, struct gt_flow_report *report)

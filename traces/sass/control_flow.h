@@ -1,7 +1,7 @@
 /* control_flow.h - from instructions with counts to basic blocks, edges and loops of a program.
  *
  * The parts work on one struct in this order: gt_build_blocks(), gt_build_counts() with
- * gt_build_polls(), gt_build_loops(), gt_build_regions(), gt_build_roles().  gt_program_build() (cfg.c)
+ * gt_build_polls(), gt_build_loops(), gt_build_regions(), gt_build_roles().  gt_program_build() (basic_blocks.c)
  * calls them.
  */
 #ifndef GRIDTIDE_TRACES_SASS_CONTROL_FLOW_H

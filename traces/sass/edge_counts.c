@@ -3,7 +3,7 @@
  * What arrives at a block is what it executed: with all edges into it known but one, that one is known.
  * This alone settles nearly everything, divergence included, since sides of a divergence that meet
  * again do so at a JOIN, which may let fewer through than come.  Where it does not, what leaves a branch
- * is what it executed and what it split, and then what the threads that took it say (thread_counts.c).
+ * is what it executed and what it split, and then what the threads that took it say (edge_counts.c).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -243,7 +243,7 @@ void gt_build_counts(struct gt_build *build, struct gt_flow_report *report)
     judge(build, report);
 }
 
-/* thread_counts.c - how often the sides of a branch were taken, by the threads that took them.
+/* How often the sides of a branch were taken, by the threads that took them.
  *
  * Conservation of flow leaves a choice where a branch goes past a loop of one block to where the loop ends:
  * arrivals are the same whether few warps make many trips or many make few.  The profiler also counts

@@ -33,7 +33,7 @@ struct gt_database {
     struct gt_guard guard; /* of a file that somebody else may have made */
 };
 
-/* Files of other programs, guarded (guard.h), never written to nor beside: the file of that name, or `image`,
+/* Files of other programs, guarded (database.h), never written to nor beside: the file of that name, or `image`,
  * which holds all `bytes` of one and must last as long. Close in either case. Return 0 or -1. */
 int gt_database_open_file(struct gt_database *database, const char *path, uint64_t bytes, struct gt_error *error);
 int gt_database_open_image(struct gt_database *database, const char *path, void *image, uint64_t bytes,

@@ -154,6 +154,32 @@ static int check_target(const char *path, struct gt_error *error)
     return 0;
 }
 
+/* What each version of the store added to schema.sql: tables and columns, by the first version that has them. */
+static const struct addition {
+    int version;
+    const char *sql;
+} additions[] = {
+    { GT_STORE_KERNELS, gt_schema_kernels_sql },
+    { GT_STORE_WITH_RANGES, gt_schema_ranges_sql },
+    { GT_STORE_WITH_TASKS, gt_schema_tasks_sql },
+    { GT_STORE_WITH_ANSWERS, gt_schema_answers_sql },
+    { GT_STORE_WITH_CHILDREN, gt_schema_children_sql },
+    { GT_STORE_WITH_POLLS, gt_schema_polls_sql },
+    { GT_STORE_WITH_COLLECTIVES, gt_schema_collectives_sql },
+    { GT_STORE_WITH_EXECUTABLES, gt_schema_executables_sql },
+    { GT_STORE_WITH_PEERS, gt_schema_peers_sql },
+    { GT_STORE_WITH_SOURCES, gt_schema_files_sql },
+};
+
+/* What a store of that version lacks; 0: schema.sql alone. */
+static int add_schemas(struct gt_store *store, int version, struct gt_error *error)
+{
+    for (size_t i = 0; i < sizeof additions / sizeof additions[0]; i++)
+        if (version < additions[i].version && gt_store_run(store, additions[i].sql, error) != 0)
+            return -1;
+    return 0;
+}
+
 struct gt_store *gt_store_create(const char *path, struct gt_error *error)
 {
     struct gt_store *store;
@@ -172,15 +198,7 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
     store->temporary = temporary;
     store->version = GT_STORE_VERSION;
     if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_kernels_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_ranges_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_tasks_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_answers_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_children_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_polls_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_collectives_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_executables_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_peers_sql, error) == 0 && gt_store_run(store, gt_schema_files_sql, error) == 0)
+        add_schemas(store, 0, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -286,36 +304,13 @@ static int check_tables(struct gt_store *store, struct gt_error *error)
     return result;
 }
 
-/* What a store of that version lacks. */
-static int add_schemas(struct gt_store *store, struct gt_error *error)
-{
-    if (store->version < GT_STORE_KERNELS && gt_store_run(store, gt_schema_kernels_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_RANGES && gt_store_run(store, gt_schema_ranges_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_TASKS && gt_store_run(store, gt_schema_tasks_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_ANSWERS && gt_store_run(store, gt_schema_answers_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_CHILDREN && gt_store_run(store, gt_schema_children_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_POLLS && gt_store_run(store, gt_schema_polls_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_COLLECTIVES && gt_store_run(store, gt_schema_collectives_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_EXECUTABLES && gt_store_run(store, gt_schema_executables_sql, error) != 0)
-        return -1;
-    if (store->version < GT_STORE_WITH_PEERS && gt_store_run(store, gt_schema_peers_sql, error) != 0)
-        return -1;
-    return gt_store_run(store, gt_schema_files_sql, error);
-}
-
 /* An older store that runs are to be added to becomes one of today's. */
 static int upgrade(struct gt_store *store, struct gt_error *error)
 {
     if (store->version == GT_STORE_VERSION)
         return 0;
-    if (gt_store_begin(store, error) != 0 || gt_store_finish(store, add_schemas(store, error), error) != 0)
+    if (gt_store_begin(store, error) != 0 ||
+        gt_store_finish(store, add_schemas(store, store->version, error), error) != 0)
         return -1;
     store->version = GT_STORE_VERSION;
     return 0;

@@ -1,4 +1,4 @@
-/* sync_launch.c - blocks that meet: barriers over a grid by its size; cooperative launches; programmatic ones, which come before
+/* grid_sync.c - blocks that meet: barriers over a grid by its size; cooperative launches; programmatic ones, which come before
  * the kernel ahead is over; and a thread that polls. */
 #include <math.h>
 #include <stdio.h>

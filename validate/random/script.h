@@ -49,7 +49,7 @@ uint32_t gt_script_any_stream(struct gt_script *script);
 void gt_script_end(struct gt_script *script);
 
 /* Families that fill a file: task graphs in persistent kernels (tasks.c), kernels that blocks launch (children.c), grids
- * that meet, come early, or are polled for (meetings.c). */
+ * that meet, come early, or are polled for (grid_sync.c). */
 void gt_script_write_tasks(struct gt_script *script);
 void gt_script_write_children(struct gt_script *script);
 void gt_script_write_grid_sync(struct gt_script *script);

@@ -145,7 +145,7 @@ static error_t parse_filter_option(int key, char *text, struct argp_state *state
 static const struct argp filter_parser = { filter_options, parse_filter_option, NULL, NULL, NULL, NULL, NULL };
 const struct argp_child gt_filter_children[] = { { &filter_parser, 0, NULL, 0 }, { 0 } };
 
-/* parse.c - arguments of a command: argp reads them; before it, -h and mistyped options are looked for. */
+/* Arguments of a command: argp reads them; before it, -h and mistyped options are looked for. */
 
 /* The options of a command as getopt wants them. */
 struct table {

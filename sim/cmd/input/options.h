@@ -75,7 +75,7 @@ struct gt_model_options {
     const char *device;          /* a name or a file; NULL: the one that the trace names */
     uint64_t seed;               /* of block costs given as ranges, and of the host's noise */
     struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
-    const char *task_costs;      /* a table of what tasks take (task_costs.h); NULL: none */
+    const char *task_costs;      /* a table of what tasks take (run_input.h); NULL: none */
     bool program_cost, quiet;    /* quiet is an option of each command's own */
 };
 #define GT_MODEL_OPTIONS_DEFAULT \

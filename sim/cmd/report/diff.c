@@ -115,7 +115,7 @@ const struct gt_command gt_command_diff = {
     run,
 };
 
-/* diff_operations.c - operations of two runs side by side: kernels and copies by name, and single ones. */
+/* Operations of two runs side by side: kernels and copies by name, and single ones. */
 
 enum { TEXT_BYTES = 64 };
 #define COLUMNS(columns) columns, sizeof columns / sizeof columns[0]

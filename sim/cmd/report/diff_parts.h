@@ -10,7 +10,7 @@ enum { GT_DIFF_TABLES = 14 };
 size_t gt_diff_tables(const struct gt_diff *diff, enum gt_format format, unsigned top,
                       struct gt_table *tables[GT_DIFF_TABLES]);
 
-/* diff_operations.c: four of them, */
+/* diff.c: four of them, */
 struct gt_table *gt_diff_kernels_table(const struct gt_diff_list *list, unsigned top);
 struct gt_table *gt_diff_copies_table(const struct gt_diff_list *list);
 struct gt_table *gt_diff_copied_table(const struct gt_diff_list *list);

@@ -228,7 +228,7 @@ const struct gt_command gt_command_explain = {
     run,
 };
 
-/* explain_overview.c - the first lines of `gridtide explain`: what bounds a step, where its time goes, what would help. */
+/* The first lines of `gridtide explain`: what bounds a step, where its time goes, what would help. */
 
 enum { INDENT = 3 };
 

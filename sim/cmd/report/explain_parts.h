@@ -25,7 +25,7 @@ int gt_explain_has_cycles(struct gt_store *store, struct gt_error *error);
 int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
 int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
 
-/* explain_overview.c: the summary in at most 25 lines for people (`trust`: in the
+/* explain.c: the summary in at most 25 lines for people (`trust`: in the
  * run itself, NULL: nothing to say); the tables "summary" and "advised" of it. */
 void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const struct gt_overview *overview,
                                const char *trust, const struct gt_explain_request *request);

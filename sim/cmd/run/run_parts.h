@@ -86,7 +86,7 @@ bool gt_run_is_change(const struct gt_run_work *work);
 /* What was changed, what was scaled with it and what is assumed, an item a line. */
 void gt_run_print_change(FILE *out, const struct gt_run_work *work);
 
-/* run_departure.c: where the replay is more than 3% off its recording, warn of that and say where it first departs, also
+/* run_result.c: where the replay is more than 3% off its recording, warn of that and say where it first departs, also
  * in the store.  Returns 0; -1 with work->error filled. */
 int gt_run_warn_of_departure(struct gt_run_work *work);
 

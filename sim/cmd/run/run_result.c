@@ -368,7 +368,7 @@ void gt_run_print_result(const struct gt_run_work *work)
     tell_next(work);
 }
 
-/* run_departure.c - a replay that is far from its recording says where it first departs. */
+/* A replay that is far from its recording says where it first departs. */
 
 /* Replays within this are taken for what was recorded. */
 static const double allowed_pct = 3;

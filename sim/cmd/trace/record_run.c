@@ -97,7 +97,7 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
     return 0;
 }
 
-/* record_library.c - where the library is that `gridtide record` puts into a program. */
+/* Where the library is that `gridtide record` puts into a program. */
 
 #define LIBRARY  "libgridtide_record.so"
 #define VARIABLE "GRIDTIDE_RECORDER"
@@ -175,7 +175,7 @@ char *gt_recorder_library(struct gt_error *error)
     return found;
 }
 
-/* record_wait.c - until the program ends: signals that are meant for it go on to it. */
+/* Until the program ends: signals that are meant for it go on to it. */
 
 static volatile sig_atomic_t asked_to_end, asked_to_switch;
 
@@ -259,7 +259,7 @@ void gt_record_wait(pid_t child, const char *folder, bool switches, int *status)
     sigprocmask(SIG_SETMASK, &as_before, NULL);
 }
 
-/* record_report.c - from a trace to the answer: what `gridtide run`, `explain` and `report` say of it. */
+/* From a trace to the answer: what `gridtide run`, `explain` and `report` say of it. */
 
 /* This program, with other arguments. */
 static int run_self(char *const arguments[], struct gt_error *error)
