@@ -21,7 +21,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
  * plays it: gt_replay_free() and gt_isolated_free() end them. */
 void gt_simulate_learn(const struct gt_workload *workload, const struct gt_device *recorded,
                        const struct gt_options *options, struct gt_replay *learned, struct gt_isolated *isolated);
-/* The same of durations alone, where launches of the same work last equally long (sim/replay/equivalent.h). */
+/* Learn durations alone, where equivalent launches last equally long (sim/replay/equivalent.h). */
 void gt_simulate_learn_equivalent(const struct gt_workload *workload, const struct gt_device *recorded,
                                   const struct gt_options *options, struct gt_isolated *isolated);
 

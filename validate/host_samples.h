@@ -27,7 +27,7 @@ struct gt_host_sample {
     bool has[GT_EXTRAS];
     uint32_t run;    /* the trace's number among those played */
     uint8_t row;     /* of those in `contended` */
-    uint32_t others; /* likewise: threads that were inside a call that submits work as it began */
+    uint32_t others; /* of samples in `contended`: threads that were inside a call that submits work as it began */
 };
 struct gt_host_samples {
     struct gt_host_sample *values;

@@ -15,7 +15,7 @@ enum {
     GT_CODE_CONSTANT_WORDS = 64,
     GT_CODE_JUMPS = 4,      /* of gt_calibrate_jump, */
     GT_CODE_SKIPPED = 12,   /* and instructions that each skips */
-    GT_CODE_FAR_JUMPS = 16, /* of gt_calibrate_far, likewise */
+    GT_CODE_FAR_JUMPS = 16, /* of gt_calibrate_far, and instructions that each skips */
     GT_CODE_FAR_SKIPPED = 250,
     GT_CODE_WAIT_INSTRUCTIONS = 6 /* of a trip of gt_calibrate_wait on Hopper, but the one that counts it */
 };

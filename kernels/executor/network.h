@@ -37,7 +37,7 @@ extern const struct gt_library_kernel gt_kernel_operator;
 
 /* How many places the work has; 0: it is none of these. */
 uint32_t gt_network_places(enum gt_executor_work work);
-/* The same part `index` parts further on. */
+/* The part `index` parts behind `first`. */
 struct gt_network_part gt_network_part_at(const struct gt_network_part *first, uint32_t index);
 /* The first place behind all that it reads and writes. */
 uint64_t gt_network_end(const struct gt_network_part *part);

@@ -8,8 +8,8 @@ struct gt_sweep_view {
     struct gt_sweep_plan plan;
     uint64_t points, done, refused;
     double *change_pct; /* by point; NAN: not done, or refused */
-    double *step_us;    /* likewise */
-    char **trust;       /* likewise; NULL */
+    double *step_us;    /* by point; NAN: not done, or refused */
+    char **trust;       /* by point; NULL: not done, or refused */
     uint64_t *best;     /* by trace: its point with the least time; UINT64_MAX where it has none */
 };
 

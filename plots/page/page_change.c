@@ -25,7 +25,7 @@ struct gt_scenario_row {
 struct gt_scenarios {
     struct gt_scenario_row *rows; /* the fastest first; of equal ones the older */
     size_t count, room;
-    double before_ps; /* the same time of the run without a change */
+    double before_ps; /* a step of the run without a change */
 };
 
 /* the runs of a store that are changes of one run: how long each takes. */

@@ -41,7 +41,7 @@ char *gt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *gt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 /* Formats behind what `text`, a string in an array of `bytes`, has already; what does not fit is cut off. */
 void gt_text_append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The same end for a library that found no memory for `what`. */
+/* For a library that found no memory for `what`: print and exit with status 1. */
 void gt_no_memory(const char *what) __attribute__((noreturn));
 
 #ifdef __cplusplus

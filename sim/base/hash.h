@@ -18,7 +18,7 @@ static inline uint64_t gt_hash_bytes(uint64_t hash, const void *bytes, size_t co
     return hash;
 }
 
-/* The same of a whole number in one step: faster, and another value than that of its bytes. */
+/* Add a whole number in one step: faster than its bytes, and another value. */
 static inline uint64_t gt_hash_number(uint64_t hash, uint64_t number)
 {
     return (hash ^ number) * GT_HASH_PRIME;

@@ -75,7 +75,7 @@ static void limit_to_warm(const struct gt_workload *w, gt_call_index index, stru
     call->before_ps = call->kept_ps + limited(call->before_ps - call->kept_ps, (double)warm_ps);
 }
 
-/* The same within the limits of the step. */
+/* Cut a call's times to the limits of the step. */
 static void limit(const struct gt_workload *w, gt_call_index index, struct gt_call *call, const struct limits *limits)
 {
     if (gt_call_allocates(w, call) || call->kind == GT_CALL_STREAM_CREATE) {

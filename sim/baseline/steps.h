@@ -24,7 +24,7 @@ struct gt_steps {
  * them, ranges that do are added, behind the others. */
 struct gt_steps gt_steps_find(struct gt_workload *workload);
 
-/* The same anew, where threads were joined since: what one of them repeated may have been a part of a step. */
+/* Find the steps again after threads were joined: what one of them repeated may have been a part of a step. */
 void gt_steps_find_again(struct gt_steps *steps, struct gt_workload *workload);
 
 /* How long a step takes once they follow each other: from one to the next in the middle, by what the host begins or by

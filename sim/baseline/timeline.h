@@ -23,7 +23,7 @@ gt_stream_index gt_timeline_crowded(const struct gt_timeline *timeline, const st
 
 /* From the first call to the last end. */
 double gt_timeline_us(const struct gt_timeline *timeline);
-/* The same as recorded; NAN where it was not. */
+/* From the first recorded call to the last recorded end; NAN where nothing was recorded. */
 double gt_recorded_us(const struct gt_workload *workload);
 
 #endif

@@ -28,7 +28,7 @@ struct gt_stamp {
 };
 
 struct gt_line gt_line_new(uint32_t index);
-/* The same as it is now; each of both is ended by gt_line_free(), which leaves an empty one. */
+/* A copy of the line as it is now; both are ended by gt_line_free(), which leaves an empty one. */
 struct gt_line gt_line_copy(const struct gt_line *line);
 void gt_line_free(struct gt_line *line);
 

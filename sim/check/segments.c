@@ -64,7 +64,7 @@ static void read_segment(const struct gt_segments *segments, struct gt_segment *
     gt_segment_add_read(segment, touch);
 }
 
-/* The same of all that is below the node, later. */
+/* Leave a read in all that is below the node, later. */
 static void leave_read(const struct gt_segments *segments, struct gt_segments_node *node,
                        struct gt_memory_touch touch, const struct gt_line *line)
 {

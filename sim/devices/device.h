@@ -118,27 +118,27 @@ struct gt_device {
     uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
     /* noise of these times (sim/stream/host_noise.h): standard deviations of their logarithms, in % */
     uint32_t noise_hosts_pct;   /* of all calls together, from one host to another */
-    uint32_t noise_run_pct;     /* the same, from one run to the next on a host */
+    uint32_t noise_run_pct;     /* of all calls together, from one run to the next on a host */
     uint32_t noise_call_pct;    /* of each call by itself */
     uint32_t noise_pick_up_pct; /* of each host function's being picked up (host_function_ps) */
     double interrupts_per_ms;   /* of a call's time, and ... */
     uint64_t interrupt_ps;      /* ... how long one takes, in the mean */
     uint64_t sync_return_ps;    /* from the awaited operation's end to the call's return */
     /* latencies on the way */
-    uint64_t launch_latency_ps;   /* from a launch call's end to the kernel's start on an idle GPU */
-    uint64_t copy_submit_ps;      /* the same for a copy's start */
-    uint64_t link_read_ps;        /* the GPU's reading of commands takes so much longer beside a copy in */
-    uint64_t stream_gap_ps;       /* from an operation's end to the next one's start in its stream */
-    uint64_t event_gap_ps;        /* the same across streams, through an event */
-    uint64_t engine_gap_ps;       /* the same where the next one runs on another engine: kernels,
+    uint64_t launch_latency_ps; /* from a launch call's end to the kernel's start on an idle GPU */
+    uint64_t copy_submit_ps;    /* from a copy call's end to the copy's start on an idle GPU */
+    uint64_t link_read_ps;      /* the GPU's reading of commands takes so much longer beside a copy in */
+    uint64_t stream_gap_ps;     /* from an operation's end to the next one's start in its stream */
+    uint64_t event_gap_ps;      /* from an operation's end to the next one's start across streams, through an event */
+    uint64_t engine_gap_ps;     /* stream_gap_ps where the next one runs on another engine: kernels,
                                        * copies in or copies out */
-    uint64_t engine_event_gap_ps; /* the same across streams, through an event */
+    uint64_t engine_event_gap_ps; /* event_gap_ps where the next one runs on another engine */
     uint64_t busy_queue_gap_ps;   /* added to a gap before a kernel from three busy connections on */
-    uint64_t busy_connection_ps;  /* added likewise by each such connection beyond two */
+    uint64_t busy_connection_ps;  /* added to a gap before a kernel by each busy connection beyond two */
     uint32_t quiet_connections;   /* busy ones that do not yet add so */
     uint64_t traced_ps;           /* a kernel in a profiler's trace lasts so much longer than its blocks */
     uint64_t clock_holds_ps;      /* of a kernel, before the clock falls under its load */
-    uint64_t graph_gap_ps;        /* the same between nodes of a graph */
+    uint64_t graph_gap_ps;        /* from an operation's end to the next one's start, between nodes of a graph */
     uint64_t graph_wait_ps;       /* added where the node comes after one that another group brought */
     uint64_t graph_turn_ps;       /* from the last kernel in line being handed out to such a node's getting in line */
     uint64_t graph_next_ps;       /* added by each node that the same end let go before */
@@ -165,7 +165,7 @@ struct gt_device {
     uint64_t child_pass_each_ps; /* added by each child of it */
     uint64_t child_end_ps;       /* from the end of a grid's last child to its own being complete */
     uint64_t child_host_ps;      /* from there to where the host's stream goes on */
-    uint64_t child_tail_host_ps; /* the same from the end of the last tail launch */
+    uint64_t child_tail_host_ps; /* from the end of the last tail launch to where the host's stream goes on */
     uint32_t child_pending;      /* launches that are not complete, at most */
     uint32_t child_depth;        /* grids within each other, at most */
     /* copies */
@@ -199,12 +199,12 @@ struct gt_device {
     struct gt_copy_cost link_pcie, link_host; /* NVLink: p2p */
     double link_gpu_gbps;                     /* all that a GPU sends over NVLink, or that it receives, at once */
     double link_duplex_gbps;                  /* both directions together between two GPUs, over NVLink */
-    double link_host_duplex_gbps;             /* the same by way of the host's memory */
-    uint32_t link_switched; /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
-    uint64_t link_gap_ps;   /* copy_gap_ps of copies between GPUs */
-    uint64_t link_pull_ps;  /* added to the gaps before and behind a copy that is pulled */
-    uint64_t link_wait_ps;  /* added to a gap by a wait for another GPU's event that is passed */
-    uint64_t link_busy_ps;  /* added to a copy while the other GPU sends too */
+    double link_host_duplex_gbps; /* both directions together between two GPUs, by way of the host's memory */
+    uint32_t link_switched;       /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
+    uint64_t link_gap_ps;         /* copy_gap_ps of copies between GPUs */
+    uint64_t link_pull_ps;        /* added to the gaps before and behind a copy that is pulled */
+    uint64_t link_wait_ps;        /* added to a gap by a wait for another GPU's event that is passed */
+    uint64_t link_busy_ps;        /* added to a copy while the other GPU sends too */
     uint64_t link_wait_call_ps, link_pull_call_ps; /* added to the calls */
     uint64_t link_copy_event_gap_ps,
         link_engine_event_gap_ps;                       /* the next one between copies; of which one is a copy */
@@ -253,7 +253,7 @@ struct gt_device {
         uint64_t slows_most_ps;
         uint64_t node_ps;              /* a node of a graph launched */
         uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */
-        uint64_t copy_gap_ps;          /* the same where one of the two copies */
+        uint64_t copy_gap_ps;          /* of the GPU: added to the gap where one of the two operations is a copy */
     } kineto, nsys, record;
     uint64_t unprofiled_node_ps;      /* CPU time that a graph's node adds to its launch when nobody records, ... */
     uint64_t unprofiled_graph_gap_ps; /* ... and graph_gap_ps then */

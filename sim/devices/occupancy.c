@@ -50,7 +50,7 @@ static uint64_t clustered_on(uint64_t sms, const struct gt_occupancy *occupancy)
     return per_sm > 1 && pairs >= cluster_pairs ? pairs * per_sm / cluster_pairs * cluster : 0;
 }
 
-/* Likewise the device. */
+/* Blocks of clusters that the device holds at one time. */
 static uint64_t clustered_blocks(const struct gt_device *device, const struct gt_occupancy *occupancy)
 {
     uint64_t blocks = 0;

@@ -19,7 +19,7 @@ static gt_grid_index past_clusters(const struct gt_arbitration_view *view, gt_gr
 }
 
 /* Rules X1 and A2 of Amert et al., RTSS'17, and seen on H200: only the head grid of the most urgent
- * level hands out blocks; one that does not fit holds back all behind it.  Seen likewise: clusters that wait for a
+ * level hands out blocks; one that does not fit holds back all behind it.  Also seen on H200: clusters that wait for a
  * GPC let single blocks pass, to GPCs that are too small for them (sim/gpu/clusters.h). */
 static gt_grid_index leftover(void *state, const struct gt_arbitration_view *view, gt_grid_index tried)
 {

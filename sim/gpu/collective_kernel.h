@@ -21,7 +21,7 @@ struct gt_kernel gt_collective_shaped(const struct gt_machine *m, gt_op_index op
 
 /* The grid, whose blocks are handed out from now on, is such a part. */
 void gt_collective_begin(struct gt_machine *m, gt_grid_index grid);
-/* The same for a kernel that is played as a bar: it has come. */
+/* A kernel that is played as a bar begins its part of the collective. */
 void gt_collective_bar(struct gt_machine *m, gt_command_index command);
 
 /* Nothing more can happen: append to `text` who waits for whom.  Returns how many parts wait. */

@@ -44,7 +44,7 @@ struct gt_grid {
     gt_time_ps block_ps;     /* cost of every block; GT_TIME_NONE: by kernel's cost */
     gt_time_ps remainder_ps; /* between the last block's end and the grid's */
     gt_time_ps apart_ps;     /* of the driver's own: a block, where few run at once; 0: none of those */
-    gt_time_ps together_ps;  /* likewise: where all do */
+    gt_time_ps together_ps;  /* of the driver's own: a block, where all run at once */
     bool launches;           /* its blocks launch kernels */
     bool copies;             /* it is a copy within the device */
     bool inverted;           /* block_ps came from a duration: it holds refill and dispatch already */
@@ -61,7 +61,7 @@ struct gt_grid {
                          gt_batch_index batch); /* whose end that will tell; NULL: a block's end is known */
     struct gt_grid_sync {
         bool held; /* its blocks' ends are not known before all have come, or the kernel before has gone */
-        bool triggers_unknown;     /* likewise when they let the next kernel come */
+        bool triggers_unknown;     /* when its blocks let the next kernel come is not known before that */
         gt_batch_index head, tail; /* that are held, by gt_batch.next */
         gt_time_ps triggered_ps;   /* the latest so far of blocks that let it */
     } sync;
@@ -95,9 +95,9 @@ struct gt_resident_group {
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
     double sm_part, limit; /* while rates are worked out: of what its SM gets; of its rate */
-    double pace;           /* likewise: of that, what others leave it */
-    double queue;          /* likewise: of that, what waiting for others where they are served leaves it */
-    uint32_t turn;         /* likewise: in the order in which groups of its SM issue */
+    double pace;           /* while rates are worked out: of `limit`, what others leave it */
+    double queue;          /* while rates are worked out: of `pace`, what waiting in others' queues leaves it */
+    uint32_t turn;         /* while rates are worked out: its place in the order in which groups of its SM issue */
     uint64_t stamp;        /* of the event that ends its first batch; 0: none is due */
 };
 
@@ -148,13 +148,13 @@ struct gt_gpu_state {
     /* Room for blocks of the shape at hand: bit r of free_block_sets[n] is set when SM order[r] has room for n. */
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
-    uint32_t free_blocks_most;                  /* the last set that has a bit, or 0 */
-    uint64_t released[GT_FREE_BLOCK_WORDS];     /* by SM: blocks have left it since the sets were last right */
-    struct gt_cluster_room *cluster_room;       /* the same of GPCs; NULL: no clusters so far */
+    uint32_t free_blocks_most;              /* the last set that has a bit, or 0 */
+    uint64_t released[GT_FREE_BLOCK_WORDS]; /* by SM: blocks have left it since the sets were last right */
+    struct gt_cluster_room *cluster_room; /* sets of GPCs by how many clusters they hold; NULL: no clusters so far */
     uint64_t room_changed[GT_FREE_BLOCK_WORDS]; /* by SM: free_blocks have, since that was last right */
-    bool room_unknown;                          /* likewise all of them may have */
-    void *placement_state, *arbitration_state;  /* the policies' own */
-    uint32_t *dispatch_batch;                   /* by SM: blocks placed in the dispatch under way */
+    bool room_unknown; /* free_blocks of all SMs may have changed since cluster_room was right */
+    void *placement_state, *arbitration_state; /* the policies' own */
+    uint32_t *dispatch_batch;                  /* by SM: blocks placed in the dispatch under way */
     uint64_t *dispatch_batch_first;
     gt_sm_index *dispatch_batch_sms;
     uint32_t dispatch_batch_count;

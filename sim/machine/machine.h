@@ -133,9 +133,9 @@ struct gt_machine {
     gt_time_ps *node_visible_ps;      /* of a graph launched: when the GPU has it; NULL: there are no graphs */
     gt_command_index *op_commands;    /* in flight, of operations with edges; NULL: no edges at all */
     struct gt_occupancy *occupancies; /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
-    uint64_t *recorded_waves;         /* by kernel, likewise: alone on the recorded device; 0 = not yet */
-    bool programmatic;                /* some kernel is launched programmatically */
-    bool kernels_apart;               /* in several streams, where one could see what another's blocks do */
+    uint64_t *recorded_waves; /* by kernel, filled on first use: waves alone on the recorded device; 0 = not yet */
+    bool programmatic;        /* some kernel is launched programmatically */
+    bool kernels_apart;       /* in several streams, where one could see what another's blocks do */
     /* what is in flight: free_lists.h */
     struct gt_stream_command *commands;
     uint32_t commands_free, command_count, command_room;
@@ -166,7 +166,7 @@ struct gt_machine {
     double placement_parameters[GT_NAMED_PARAMETERS], arbitration_parameters[GT_NAMED_PARAMETERS];
     struct gt_demand *demands; /* by launch of options->modelled; NULL: none so far */
     struct gt_maxmin maxmin;   /* who gets how much of what blocks share, while that is worked out */
-    struct gt_sm_kind {        /* likewise: SMs that hold the same: one of them, how many */
+    struct gt_sm_kind {        /* while rates are worked out: SMs that hold equal blocks: one of them, how many */
         gt_sm_index sm;
         uint32_t sms, first_consumer; /* of its groups, in `maxmin` */
     } * sm_kinds;

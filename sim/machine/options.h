@@ -24,7 +24,7 @@ struct gt_options {
     const struct gt_device *recorded_on;
     /* The GPU's gaps and latencies are the device file's, whatever measured times show. */
     bool calibrated_gaps;
-    /* The same calls and operations with the times of one measured run: what the host did by itself then it does
+    /* This workload's calls and operations with the times of one measured run: what the host did by itself then it does
      * again (work between calls, calls' own time, the return of a wait after what it waited for), and only the
      * GPU's part is simulated.  NULL: calls take what the workload or the device says. */
     const struct gt_workload *host;
@@ -53,7 +53,7 @@ enum gt_refusal { GT_REFUSED_PENDING, GT_REFUSED_DEPTH, GT_REFUSALS };
 struct gt_summary {
     gt_time_ps end_ps;                   /* the last call's or operation's end */
     uint64_t operations, blocks, events; /* simulated: operations, blocks, engine events */
-    uint64_t tasks;                      /* of task graphs, likewise */
+    uint64_t tasks;                      /* simulated tasks of task graphs */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
     uint64_t dropped;      /* inferred dependencies that contradict what is stated, so that they were given up */

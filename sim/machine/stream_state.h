@@ -96,17 +96,18 @@ struct gt_stream_state {
     uint64_t wake_stamp;
     gt_time_ps wake_ps; /* of the wake scheduled last; GT_TIME_NONE: none */
     gt_time_ps last_visible_ps;
-    gt_time_ps end_ps;                 /* of the last operation completed in order */
-    gt_command_number triggered;       /* the last kernel completed, and ... */
-    gt_time_ps triggered_ps;           /* ... when its blocks had let the next one come */
-    gt_op_index last_op;               /* that operation */
-    gt_time_ps idle_from_ps;           /* latest end of any operation recorded on this stream */
-    struct gt_release event_release;   /* by waits since the last operation */
-    struct gt_release default_release; /* by the default stream's rules, or a load of code, likewise */
-    bool held_by_default;              /* by the default stream's rules, right now */
-    bool held_by_load;                 /* by a load of code, right now */
-    bool waited_afar;                  /* for an event of another GPU, since the last operation */
-    bool called;                       /* some call was into it, before */
+    gt_time_ps end_ps;               /* of the last operation completed in order */
+    gt_command_number triggered;     /* the last kernel completed, and ... */
+    gt_time_ps triggered_ps;         /* ... when its blocks had let the next one come */
+    gt_op_index last_op;             /* that operation */
+    gt_time_ps idle_from_ps;         /* latest end of any operation recorded on this stream */
+    struct gt_release event_release; /* by waits since the last operation */
+    struct gt_release
+        default_release;  /* by the default stream's rules, or a load of code, since the last operation */
+    bool held_by_default; /* by the default stream's rules, right now */
+    bool held_by_load;    /* by a load of code, right now */
+    bool waited_afar;     /* for an event of another GPU, since the last operation */
+    bool called;          /* some call was into it, before */
 };
 
 /* The streams of one context on one GPU: the default stream's rules, device synchronisation. */

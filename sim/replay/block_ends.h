@@ -12,7 +12,7 @@ struct gt_block_ends {
     gt_op_index
         *holder;        /* by operation: the kernel whose blocks it waited for in a replay; GT_NONE; NULL: none did */
     double *early_part; /* by kernel: the part of its duration by which the first block of its last wave ends before
-                          * its last block; NULL likewise */
+                          * its last block; NULL: no kernel's blocks were waited for */
     double *step_part;  /* by kernel: how much of what it is off by the next pass takes back; its sign: too little or
                           * too much */
 };

@@ -10,8 +10,8 @@ struct gt_graph_launches {
     gt_time_ps *node_ps; /* by operation, of graphs: from the launch's begin until the GPU may be told of the node */
     gt_time_ps *call_ps; /* by call, of graphs: until all nodes are written */
     bool *waits;         /* by operation, of graphs: does it come after a node of another group? */
-    bool *begins;        /* likewise: is it the first of its group? */
-    /* likewise, of those, by their first node; GT_NONE: there is none */
+    bool *begins;        /* by operation, of graphs: is it the first of its group? */
+    /* by operation, of groups' first nodes; GT_NONE: there is none */
     gt_op_index *behind; /* of the groups that this one waits for, the one written last */
     gt_op_index *next;   /* the group of its graph that is written next */
     gt_op_index *first;  /* by call, of graphs: the group written first */

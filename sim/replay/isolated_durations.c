@@ -184,7 +184,7 @@ static double too_long(const struct learning *learning, const struct gt_work *wo
     return gt_median(values, work->count);
 }
 
-/* The same for work whose duration alone no launch tells. */
+/* Correct durations of equivalent launches of which none ran alone. */
 static bool correct_alike(struct learning *learning)
 {
     const struct gt_equivalent_kernels *equivalent = learning->equivalent;

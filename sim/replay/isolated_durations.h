@@ -25,7 +25,7 @@ typedef int gt_player(void *user, const struct gt_isolated *isolated, bool at_re
 /* Into `isolated`, which gt_isolated_free() ends; all zero where nothing overlapped in the recording.  A replay that
  * fails ends the learning with what is known by then: the run proper will fail with its reason. */
 void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play, void *user);
-/* The same, but that launches of the same work last equally long alone, which gives the recorded durations back less
+/* Learn durations where equivalent launches last equally long alone, which gives the recorded durations back less
  * exactly and says better how long they last when something else, or nothing, runs beside them. */
 void gt_isolated_learn_equivalent(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play,
                                   void *user);

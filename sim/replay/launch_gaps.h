@@ -24,7 +24,7 @@ struct gt_start_rules {
     const struct gt_replay *replay;
     const gt_time_ps *held_ps; /* by call (held_calls.h); NULL: none was */
     const int64_t *latency_ps; /* by gt_op_kind: from a call's end to its operation's start */
-    int64_t graph_latency_ps;  /* the same of a graph */
+    int64_t graph_latency_ps;  /* from a graph launch's end to its first node's start */
     /* What usually passes between the two. */
     gt_time_ps (*gap_ps)(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after,
                          enum gt_own_gap behind);

@@ -11,7 +11,7 @@
 struct gt_neighbours {
     const struct gt_workload *workload;
     gt_op_index *by_start; /* kernels, copies and memsets */
-    gt_time_ps *latest_ps; /* likewise: the latest end of those up to there */
+    gt_time_ps *latest_ps; /* by place in by_start: the latest end of those up to there */
     uint32_t count;
     bool waits_known; /* no operation waits for what the trace does not show */
     double *share;    /* by kernel: of the device's room that all its blocks take, at most 1 */

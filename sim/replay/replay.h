@@ -25,16 +25,16 @@ struct gt_replay {
     /* [before][after] in one stream; GT_TIME_NONE where the trace shows none: the device's then hold. */
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];
     gt_time_ps stream_gap_ps, engine_gap_ps;           /* the device's: on one engine, from one to another */
-    gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* between nodes of a graph; likewise */
+    gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* between nodes of a graph */
     gt_time_ps plain_graph_gap_ps;
-    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; likewise */
+    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event */
     gt_time_ps plain_event_gap_ps, engine_event_gap_ps;
     gt_time_ps busy_queue_gap_ps, busy_connection_ps; /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
     gt_time_ps copy_gap_ps;                       /* between copies of one direction on a busy engine */
     uint64_t inline_bytes, inline_pageable_bytes; /* copies in up to this are the commands' own, by memory */
     bool within_alone; /* copies within the device keep apart from kernels, and none was recorded beside one */
-    gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
+    gt_time_ps engine_switch_gap_ps; /* before a copy that follows another engine's work */
 
     uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
     gt_time_ps *held_ps;           /* per call, as gt_held_calls() has it; NULL: none was held up */
@@ -85,7 +85,7 @@ gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct g
                                   const struct gt_op *after);
 /* Does the stream go from one engine to another between the two? */
 bool gt_replay_switches_engine(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
-/* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
+/* The gap between `before` (NULL: nothing known) and `after`, of another stream, which waits for it by an event. */
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                   const struct gt_op *after);
 

@@ -19,7 +19,7 @@ bool gt_assign_nodes_by_flow(struct gt_rebuild *rebuild, gt_call_index call, con
                              const uint32_t *unit, const gt_stream_index *streams, uint32_t count);
 /* So many of the nodes of a graph launch, 0 where it is not assigned so. */
 uint32_t gt_flow_nodes(const struct gt_workload *workload, gt_call_index call, const struct gt_data_flow *flow);
-/* The same for a graph of which several streams' nodes are of one stream now, place[i] that of stream i: they come one
+/* gt_flow_nodes() for a graph of which several streams' nodes are of one stream now, place[i] that of stream i: they come one
  * after the other. */
 void gt_fold_nodes(struct gt_rebuild *rebuild, gt_call_index call, const gt_stream_index *place);
 

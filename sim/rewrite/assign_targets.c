@@ -138,7 +138,7 @@ gt_stream_index gt_assign_legacy_stream(const struct gt_assign_targets *targets,
 struct writing {
     const struct gt_stream_assignment *assignment;
     gt_call_index *last;   /* by stream, new ones included: the call whose work is its last; GT_NONE */
-    gt_call_index *before; /* likewise, as it was */
+    gt_call_index *before; /* `last` as it was */
     const struct gt_workload *w;
     struct gt_rebuild rebuild;
     struct gt_data_flow flow; /* of nodes of graphs */

@@ -49,7 +49,7 @@ struct gt_independence {
 /* `patterns` is NULL-ended; NULL: there are none. */
 void gt_independence_find(struct gt_independence *independence, const struct gt_workload *workload,
                           const char *const *patterns);
-/* The same for the nodes of one graph, unit[i] that of its i-th; returns how many units there are. */
+/* Independent units among the nodes of one graph, unit[i] that of its i-th; returns how many units there are. */
 uint32_t gt_independence_nodes(const struct gt_independence *independence, const struct gt_workload *workload,
                                gt_call_index call, uint32_t *unit);
 void gt_independence_free(struct gt_independence *independence);

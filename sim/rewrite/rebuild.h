@@ -18,7 +18,7 @@ struct gt_rebuild {
     const struct gt_workload *from;
     struct gt_workload *to;
     gt_call_index *new_call; /* by call of `from`: what it is now; GT_NONE: not there (yet) */
-    gt_op_index *new_op;     /* by operation of `from`: likewise */
+    gt_op_index *new_op;     /* by operation of `from`: what it is now; GT_NONE: not there (yet) */
     gt_op_index *old_op;     /* by operation of `to`: what it was; GT_NONE: it is new */
     uint32_t old_count, old_room;
     uint64_t next_event_id;
@@ -40,7 +40,7 @@ void gt_rebuild_drop(struct gt_rebuild *rebuild, gt_call_index call);
 /* Append the call `call` of `from` with all its operations, and return its new number.  Of a call that is copied several times,
  * what waited for it waits for the copy before it; new_call and new_op know the last one. */
 gt_call_index gt_rebuild_copy(struct gt_rebuild *rebuild, gt_call_index call);
-/* The same without its operations. */
+/* Copy a call without its operations. */
 gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index call);
 /* Append a call that was not there, without stream, event, times and operations. */
 gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind kind, gt_thread_index thread);

@@ -17,7 +17,7 @@
 struct gt_form_input {
     const struct gt_operator_graph *graph;
     const struct gt_plan *plan; /* NULL where the form asks for none */
-    const char *policy;         /* that it is by, for people; NULL likewise */
+    const char *policy;         /* its name; NULL where the form asks for no plan */
     uint32_t workers;           /* those by which an implementation is the fastest */
     uint32_t streams;
     const uint64_t *places; /* of the graph's buffers: gt_operator_graph_places(); gt_form_write() sets it */

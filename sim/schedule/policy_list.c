@@ -13,7 +13,7 @@ struct list {
     struct gt_plan *plan;
     gt_time_ps *way_ps;      /* from each operator's start to the end, its own time in it */
     uint32_t *missing;       /* predecessors of each that are not placed */
-    uint32_t *level_missing; /* likewise operators of each level */
+    uint32_t *level_missing; /* operators of each level that are not placed */
     uint32_t *tasks_left;    /* of each */
     struct gt_heap coming;   /* operators whose predecessors are all placed, by when these have ended */
     struct gt_heap ready;    /* those that can start at the time at hand, the longest way first */

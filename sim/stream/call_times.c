@@ -106,7 +106,7 @@ static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *cal
     return add_ps(time_ps, (int64_t)(row_cost_ps(m, m->device, call) - row_cost_ps(m, m->recorded, call)));
 }
 
-/* The same for a time from a call to its operation, which the operation's own latency is part of. */
+/* A time from a call to its operation, which the operation's own latency is part of, for the device at hand. */
 static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
 {
     bool copy = m->workload->ops[call->first_op].kind == GT_OP_COPY;
@@ -178,7 +178,7 @@ static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
 
-/* The same for what a call asks for at its end. */
+/* When what a call submits at its end can be seen by the GPU. */
 gt_time_ps gt_call_visible_ps(const struct gt_machine *m, gt_call_index call, int64_t latency_ps)
 {
     const struct gt_call *c = &m->workload->calls[call];

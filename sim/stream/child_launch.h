@@ -16,7 +16,7 @@ bool gt_child_launches_of(const struct gt_machine *m, gt_op_index op);
  * passes.  Returns by how much they prolong it. */
 gt_time_ps gt_child_block_starts(struct gt_machine *m, gt_op_index op, uint64_t block, gt_time_ps start_ps,
                                  gt_time_ps work_ps);
-/* The same of a grid played as a bar: of all its blocks at once, the longest time. */
+/* A grid played as a bar starts: the time of its blocks' launches, the longest of all blocks. */
 gt_time_ps gt_child_bar_starts(struct gt_machine *m, gt_op_index op, gt_time_ps work_ps);
 
 /* The operation's own grid has ended.  True: it is not complete, for children of it are not; gt_op_complete() follows

@@ -7,7 +7,7 @@
 
 enum { WORKERS_NAMED = 3, NAME_BYTES = 80 };
 
-/* "task 'a'", or "task 7" of one without a name; counters likewise. */
+/* "task 'a'", or "task 7" where it has no name; `what` is "task" or "counter". */
 static const char *called(const struct gt_workload *w, const char *what, uint32_t name, uint32_t number, char *text)
 {
     if (name == GT_NONE)

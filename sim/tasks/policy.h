@@ -38,7 +38,7 @@
  *   static  the next of its list: load_us; half of that in graphs without waits, for the list stays in the SM's cache,
  *           which looks at counters empty.
  *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list, whose numbers are read
- *           from a list, likewise.
+ *           from a list.
  * Knowing that there is nothing more for it, its block ends, end_us later.
  *
  * To add one: its functions and a row of the table, both in policies.c.

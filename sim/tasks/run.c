@@ -213,7 +213,7 @@ static void signal_polled(struct gt_task_run *run, gt_task_index index)
     }
 }
 
-/* The same where the worker has to know whom it has made ready. */
+/* Signal, and put the tasks that became ready where the policy keeps them. */
 static void signal_and_publish(struct gt_task_run *run, gt_worker_index worker)
 {
     struct gt_task_worker *w = &run->workers[worker];

@@ -34,7 +34,7 @@ struct gt_decoded_inst {
     uint32_t line;                  /* of the instruction cache */
     uint32_t constant;              /* line of the constant cache that it reads; GT_NONE */
     uint8_t reads[GT_WARP_BANKS];   /* registers, of each bank, with what the warp's last instruction kept */
-    uint8_t all[GT_WARP_BANKS];     /* the same where another warp has issued in between */
+    uint8_t all[GT_WARP_BANKS];     /* registers read, by bank, where another warp has issued since this one */
     float interval, latency;        /* cycles */
     float counts;                   /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
@@ -145,7 +145,7 @@ struct gt_decoded_program {
     double kept_per_l2_write;                   /* bytes that L2 keeps as if they went to DRAM, by byte written */
     double l2_atomic_miss;                      /* share of atomics' sectors that wait for DRAM */
     double dram_per_l2_miss;                    /* bytes of DRAM by byte of L2 read that waits for it */
-    double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
+    double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, by byte read, by byte written */
     double l2_read_miss;                        /* share of reads that wait for DRAM */
     double dram_efficiency;
     double mixed; /* 0: DRAM reads, or writes; 1: half of it each */

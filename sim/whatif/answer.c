@@ -326,7 +326,7 @@ static void vary_inferred(const struct asking *asking, const struct gt_scenario 
     gt_workload_free(loose.workload);
 }
 
-/* The same change asked of another host; one that it refuses says nothing. */
+/* Widen the interval by the change applied to a workload with another host; a refusal adds nothing. */
 static void vary_scenario(const struct asking *asking, const struct gt_whatif_host *host, struct gt_answer *answer)
 {
     struct gt_scenario scenario;

@@ -7,7 +7,7 @@
 
 /* A replay that departs from its recording leaves something out; what is changed may be just that. */
 static const double replay_low = 0.03, replay_medium = 0.01;
-/* The same where kernels of the same work last equally long. */
+/* The limits of a replay in which equivalent kernels last equally long. */
 static const double alike_low = 0.1, alike_medium = 0.02;
 /* Half the interval of a step, as a part of its middle, up to which an answer is trusted that much. */
 static const double interval_high = 0.09, interval_medium = 0.2;

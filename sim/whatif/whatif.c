@@ -237,7 +237,7 @@ static int fit_priority(struct gt_whatif *whatif, struct gt_error *error)
     return 0;
 }
 
-/* The same work takes the same time beside whatever it will run. */
+/* Equivalent kernels get one duration alone. */
 static int make_alike(struct gt_whatif *whatif, struct gt_error *error)
 {
     const struct gt_whatif_subject *subject = &whatif->subject;

@@ -29,7 +29,7 @@ struct gt_collective_part {
     uint32_t group, rank;
     uint32_t from, to; /* of a message: the ranks; else GT_NONE */
     uint32_t sequence; /* the rank's so many-th collective of the group, or message from `from` to `to`; from 0 */
-    uint32_t instance; /* the same number for those that belong together, from 0 on */
+    uint32_t instance; /* one number for the parts that belong together, from 0 on */
 };
 struct gt_collective_parts {
     struct gt_collective_part *parts; /* by op, rising */

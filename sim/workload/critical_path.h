@@ -15,7 +15,7 @@ enum gt_stretch_kind {
     GT_STRETCH_GAP,    /* from an operation's end to the start of the one that waited for it */
     GT_STRETCH_LAUNCH, /* from the host's asking to the operation's start */
     GT_STRETCH_CALL,   /* the host was in a call */
-    GT_STRETCH_RETURN, /* the same, on its way back from waiting for an operation */
+    GT_STRETCH_RETURN, /* the host was in a call, on its way back from waiting for an operation */
     GT_STRETCH_HOST,   /* the host's own work between calls */
     GT_STRETCH_UNKNOWN /* before that the run does not say what anything waited for */
 };

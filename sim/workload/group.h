@@ -31,7 +31,7 @@ struct gt_collective {
     /* Two bytes each, which leaves no padding: kernels are compared byte by byte. */
     uint16_t kind;      /* gt_collective_kind */
     uint16_t algorithm; /* gt_collective_algorithm: ANY unless the trace says it */
-    uint16_t protocol;  /* gt_collective_protocol: likewise */
+    uint16_t protocol;  /* gt_collective_protocol: ANY unless the trace says it */
     uint16_t shaped;    /* true: the kernel's grid and block are as stated; else as many blocks as NCCL would take */
 };
 

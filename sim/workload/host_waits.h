@@ -34,7 +34,7 @@ enum gt_host_waits_by { GT_HOST_WAITS_PROMISED, GT_HOST_WAITS_OBSERVED };
  * call in stated form waits for its operation as it was seen to, or not (GT_CALL_STATED). */
 enum gt_host_wait gt_call_host_wait(const struct gt_workload *workload, const struct gt_call *call,
                                     enum gt_host_waits_by by);
-/* The same for one of its operations; `op` need not be one of the workload's. */
+/* What the call waits for on account of one operation; `op` need not be one of the workload's. */
 enum gt_host_wait gt_op_host_wait(const struct gt_workload *workload, const struct gt_call *call,
                                   const struct gt_op *op, enum gt_host_waits_by by);
 /* What a synchronisation of that stream waits for: GT_HOST_WAIT_STREAM or GT_HOST_WAIT_BLOCKING_STREAMS. */

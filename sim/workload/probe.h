@@ -66,7 +66,7 @@ struct gt_repeat_record {
     uint32_t block_records;
     uint64_t times;
     gt_time_ps period_ps;   /* from a record to the next one like it */
-    uint64_t period_blocks; /* likewise: how much higher first_block is */
+    uint64_t period_blocks; /* how much higher first_block is in the next record like it */
 };
 
 /* One task of a kernel's task graph (sim/workload/task_graph.h), when it has ended.  A worker's time is all in these:

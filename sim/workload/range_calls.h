@@ -35,7 +35,7 @@ uint32_t *gt_ranges_count_calls(const struct gt_workload *workload);
 /* Calls were dropped or inserted: what was call i is now call place[i], or the next call that was kept has that place;
  * place[call_count] is the new number of calls. */
 void gt_ranges_renumber(struct gt_workload *workload, const gt_call_index *place);
-/* The same for calls in another order: `to` has the ranges of `from`, whose call i is now new_call[i]; GT_NONE: gone. */
+/* Renumber for calls in another order: `to` has the ranges of `from`, whose call i is now new_call[i]; GT_NONE: gone. */
 void gt_ranges_follow(struct gt_workload *to, const struct gt_workload *from, const gt_call_index *new_call);
 
 #endif

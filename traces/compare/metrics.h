@@ -18,7 +18,7 @@ struct gt_metric {
 extern const struct gt_metric gt_metrics[];
 extern const size_t gt_metric_count; /* at most GT_METRICS_MAX */
 
-/* The same of several traces together: members of struct gt_suite. */
+/* Metrics of several traces together: members of struct gt_suite. */
 struct gt_suite_metric {
     struct gt_metric_row row;
     size_t member;

@@ -35,7 +35,7 @@ int gt_verdict_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t
 struct gt_suite {
     uint32_t traces;                                       /* those with a makespan error */
     double error_median_pct, error_p95_pct, error_max_pct; /* of |makespan error| */
-    double gpu_median_pct, gpu_p95_pct, gpu_max_pct;       /* the same of the GPU's part alone; NAN: not simulated */
+    double gpu_median_pct, gpu_p95_pct, gpu_max_pct; /* of |error of the GPU's part alone|; NAN: not simulated */
     double range_runs_pct;           /* of the measured runs of traces with a range, those within it; NAN: no range */
     double range_width_pct;          /* of those ranges, the median, as a share of the simulated makespan */
     double start_off_pct;            /* share of them whose start error is more than allowed */

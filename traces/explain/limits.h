@@ -40,7 +40,7 @@ struct gt_limits {
  * what of the whole run's critical path lies in it.  Returns 0 or -1; gt_limits_free() ends what it filled. */
 int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *run, const struct gt_filter *filter,
                    struct gt_limits *limits, struct gt_error *error);
-/* The same where statistics are at hand: of the whole run, and of the part (the same of all). */
+/* gt_limits_find() where statistics are at hand: of the whole run, and of the part (`whole` where all is looked at). */
 int gt_limits_of(const struct gt_loaded_run *run, struct gt_stats *whole, const struct gt_stats *part,
                  struct gt_limits *limits, struct gt_error *error);
 void gt_limits_free(struct gt_limits *limits);

@@ -6,7 +6,7 @@
 #include "sim/workload/ranges.h"
 #include "traces/explain/loaded_ranges.h"
 
-/* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
+/* All tables are read alike: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
 int gt_loading_rows(struct gt_loading_run *loading, const char *sql, int64_t id,
                     int (*row)(struct gt_loading_run *loading, struct gt_query *query))
 {

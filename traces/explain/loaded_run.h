@@ -99,7 +99,7 @@ void gt_loaded_run_free(struct gt_loaded_run *run);
 
 /* What people call an operation: a kernel's name as traced, "copy h2d pinned", "memset"; for `text` of `bytes`. */
 void gt_loaded_op_name(const struct gt_loaded_run *run, gt_op_index op, char *text, size_t bytes);
-/* The same for a place in a text: "scale in stream a". */
+/* An operation and its stream for a text: "scale in stream a". */
 void gt_loaded_op_place(const struct gt_loaded_run *run, gt_op_index op, char *text, size_t bytes);
 
 #endif

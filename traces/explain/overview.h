@@ -62,7 +62,7 @@ char *gt_overview_gain_text(const struct gt_overview_finding *finding);
 char *gt_overview_help_text(const struct gt_overview_finding *finding);
 /* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask. */
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
-/* The same where it is worth asking: its change gains something, or nobody has asked yet. */
+/* gt_finding_ask_text() where it is worth asking: its change gains something, or nobody has asked yet. */
 char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,
                            const struct gt_overview_finding *finding);
 

@@ -62,8 +62,8 @@ int gt_perfetto_value(struct gt_perfetto_sequence *sequence, uint64_t counter, g
 struct gt_export_run {
     int64_t run_id, trace_id;
     uint64_t number;                            /* 1, 2, ... in the order they are written */
-    bool has_ranges;                            /* the store is new enough */
-    bool has_tasks, has_polls, has_executables; /* likewise */
+    bool has_ranges;                            /* the store is new enough for them */
+    bool has_tasks, has_polls, has_executables; /* the store is new enough for them */
     bool several_gpus;                          /* tracks then say which one */
     uint32_t groups_written;                    /* a bit each */
 };
@@ -73,7 +73,7 @@ struct gt_export {
     struct gt_output *output;
     struct gt_export_run run;
     const struct gt_filter *filter;  /* the part of each run to write; NULL: all */
-    struct gt_selection selection;   /* the same of the run at hand */
+    struct gt_selection selection;   /* that part of the run at hand */
     struct gt_export_causes *causes; /* its arrows */
 };
 

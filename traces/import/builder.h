@@ -135,7 +135,7 @@ int32_t gt_import_priority(struct gt_import *import, int64_t priority);
 /* `shown_process` is what people know the process by (thread.process), `process` the join key. */
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
 
-/* The same for ranges, in import->range_threads: a thread that only ranges name comes behind those that call. */
+/* The thread of a range, in import->range_threads: a thread that only ranges name comes behind those that call. */
 uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
 
 /* Make the workload, in this order:

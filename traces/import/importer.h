@@ -50,7 +50,7 @@ struct gt_importer {
     const char *help;
     /* How sure it is, 0..100, from the first bytes (uncompressed) of the file. */
     int (*sniff)(const unsigned char *head, size_t bytes);
-    /* The same for a folder; NULL: the format is a file. */
+    /* How sure it is that a folder is of its format, 0..100; NULL: the format is a file. */
     int (*sniff_folder)(const char *path);
     /* Endings of names of files whose first bytes do not tell, ended by a NULL; NULL: they always do. */
     const char *const *endings;

@@ -28,7 +28,7 @@ extern const struct gt_warning_kind gt_warning_kinds[]; /* sorted by kind, then 
 /* Count `count` more warnings of a kind that the table has for the workload's source; they read
  * "text; remedy".  A kind that it does not have is a mistake in this program. */
 void gt_import_warn(struct gt_workload *workload, const char *kind, uint64_t count);
-/* The same with `text` in place of the table's: what was found the first time. */
+/* gt_import_warn() with `text` in place of the table's: what was found the first time. */
 void gt_import_warn_text(struct gt_workload *workload, const char *kind, uint64_t count, const char *text);
 
 #endif

@@ -36,7 +36,7 @@ const char *gt_csv_field(const struct gt_csv *csv, uint32_t index);
 
 /* A number as profilers print it: "1,234,567", "12.5", "3e+06".  False where it is not one. */
 bool gt_csv_number(const char *text, double *value);
-/* The same, not negative, rounded to a whole number below 2^63. */
+/* A number as gt_csv_number() reads it, not negative, rounded to a whole number below 2^63. */
 bool gt_csv_count(const char *text, uint64_t *value);
 
 /* The field that says `text`: itself, or in quotes with quotes doubled where it holds a comma, a quote or a line

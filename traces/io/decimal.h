@@ -12,7 +12,7 @@
 enum gt_decimal { GT_DECIMAL_READ, GT_DECIMAL_NONE, GT_DECIMAL_TOO_LARGE };
 enum gt_decimal gt_decimal_read(const char *text, size_t length, int power, uint64_t *value);
 
-/* The same of at most `limit`, a sign allowed to come first. Returns 0; or -1 with what is wrong:
+/* A decimal of at most `limit`, a sign allowed to come first. Returns 0; or -1 with what is wrong:
  * "is negative", "is too large". */
 int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit, uint64_t *value,
                      struct gt_error *error);

@@ -9,7 +9,7 @@
  * anything else is a path. Keys that the file leaves out have their defaults; gt_device_check has
  * passed. Returns -1 with FILE:LINE and the reason; an unknown name lists the known ones. */
 int gt_device_load(const char *name_or_path, struct gt_device *device, struct gt_error *error);
-/* The same with the notes, which gt_key_notes_free ends. */
+/* gt_device_load() with the file's notes, which gt_key_notes_free ends. */
 int gt_device_load_notes(const char *name_or_path, struct gt_device *device, struct gt_key_notes *notes,
                          struct gt_error *error);
 

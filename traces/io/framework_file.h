@@ -8,7 +8,7 @@
 /* Read the file at `path`; NULL: of the framework that comes with Gridtide.  It has to set every key.  Returns -1 with FILE:LINE and
  * the reason. */
 int gt_framework_load(const char *path, struct gt_framework *framework, struct gt_error *error);
-/* The same with the notes, which gt_key_notes_free ends. */
+/* gt_framework_load() with the file's notes, which gt_key_notes_free ends. */
 int gt_framework_load_notes(const char *path, struct gt_framework *framework, struct gt_key_notes *notes,
                             struct gt_error *error);
 

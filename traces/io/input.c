@@ -147,7 +147,7 @@ static ssize_t zstd_decode(struct gt_input *input, void *buffer, size_t bytes, s
 static const struct format formats[] = {
     { "gzip", { 0x1f, 0x8b }, 2, 0xff, gzip_open, gzip_decode, gzip_close },
     { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, 0xff, zstd_open, zstd_decode, zstd_close },
-    /* The same behind a frame to be skipped, as parallel compressors put one at the start. */
+    /* zstd behind a frame to be skipped, as parallel compressors put one at the start. */
     { "zstd", { 0x50, 0x2a, 0x4d, 0x18 }, 4, 0xf0, zstd_open, zstd_decode, zstd_close },
     { "plain", { 0 }, 0, 0xff, NULL, plain_decode, NULL }, /* last: fits everything */
 };

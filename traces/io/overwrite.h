@@ -18,7 +18,7 @@ void gt_watch_reading(void);
 /* The file behind `fd`, called `path` in messages, is being read from now on.  Returns 0; -1 where it is
  * what standard output is being written to. */
 int gt_reading_begins(int fd, const char *path, struct gt_error *error);
-/* The same of a file that somebody else opens; one that is not there is left to them. */
+/* gt_reading_begins() for a file that somebody else opens; one that is not there is left to them. */
 int gt_reading_begins_at(const char *path, struct gt_error *error);
 /* What was read until now may be replaced: it was a start for what is to be written. */
 void gt_reading_is_over(void);
@@ -28,7 +28,7 @@ bool gt_is_being_read(const struct stat *status);
 /* -1 where the file at `path`, or one that SQLite keeps beside it, is being read; 0 otherwise, also where
  * there is none. */
 int gt_writing_is_safe(const char *path, struct gt_error *error);
-/* The same of an open file. */
+/* gt_writing_is_safe() for an open file. */
 int gt_writing_is_safe_to(int fd, const char *path, struct gt_error *error);
 
 #endif

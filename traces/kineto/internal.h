@@ -122,7 +122,7 @@ struct kineto_event {
     int64_t number[KINETO_NUMBERS];
     int64_t shape[2][3];    /* grid, block; -1 where not said */
     uint64_t elements;      /* of its first input; 0: not said */
-    uint32_t element_bytes; /* likewise */
+    uint32_t element_bytes; /* of its first input; 0: not said */
     struct kineto_text name, arg_name, texts[KINETO_TEXTS];
 };
 

@@ -13,7 +13,7 @@ char *gt_demangle(const char *name);
  * "triton_mm") comes back as it is.  Malloced. */
 char *gt_function_name(const char *name);
 
-/* The same without template arguments ("f"): what profilers that name one kernel differently agree in.
+/* A function's name without template arguments ("f"): what profilers that name one kernel differently agree in.
  * Malloced. */
 char *gt_base_name(const char *name);
 

@@ -11,7 +11,7 @@
  * middle. */
 char *gt_short_name(const char *name, size_t columns);
 
-/* The same for names that stand together, in a table, a legend or a page: names that differ have short names
+/* Short names of names that stand together, in a table, a legend or a page: names that differ have short names
  * that differ.  Those that would come out alike show the part where they differ ("reduce<5…add<float>…"), and
  * where no part of them can be seen to, a number ("reduce#2"); the same name has the same short name each
  * time.  Nothing is cut without an ellipsis.  shorts[i] is names[i]'s, malloced, at most `columns` wide (16 or

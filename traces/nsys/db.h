@@ -21,7 +21,7 @@ struct gt_nsys_db {
 /* Open read-only without ever writing beside the file; gzip and zstd are unpacked into $TMPDIR. */
 int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_import_options *options,
                     struct gt_error *error);
-/* The same of a report (.nsys-rep), which the program `nsys` exports into $TMPDIR. */
+/* Open the database of a report (.nsys-rep), which the program `nsys` exports into $TMPDIR. */
 int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct gt_import_options *options,
                         struct gt_error *error);
 void gt_nsys_db_close(struct gt_nsys_db *db);

@@ -10,7 +10,7 @@ struct gt_nsys_string {
     UT_hash_handle hh;
     struct string_key {
         int64_t id;
-        int64_t is_api; /* the same text is kept whole and without its version */
+        int64_t is_api; /* a text is kept twice: whole, and without its version */
     } key;
     uint32_t name;
     const struct gt_cuda_api *api;

@@ -130,7 +130,7 @@ KERNEL(triad)
     ends(s);
 }
 
-/* The same 4 MiB, which stay in L2, again and again. */
+/* Sums of 4 MiB that stay in L2, read again and again. */
 KERNEL(sum_in_l2)
 {
     float sum = 0;
@@ -358,7 +358,7 @@ KERNEL(tensor_global)
     ends(s);
 }
 
-/* The same from shared memory, by blocks of 2^n warps. */
+/* Tensor cores fed from shared memory, by blocks of 2^n warps. */
 KERNEL(tensor_shared)
 {
     using namespace nvcuda::wmma;

@@ -50,8 +50,8 @@ struct gt_recorded_process {
     const struct gt_recorded_header *header;
     struct gt_recorded_list lists[GT_RECORDED_KINDS];
     uint32_t *names;        /* by number: of the workload; GT_NONE */
-    uint32_t *kernel_names; /* the same, as the source has them */
-    uint32_t *call_names;   /* and as people know functions of CUDA */
+    uint32_t *kernel_names; /* by number: kernels' names as the source has them; GT_NONE */
+    uint32_t *call_names;   /* by number: names of CUDA functions as people know them; GT_NONE */
     uint32_t name_count;
     struct gt_recorded_memory *memory; /* by address, then time */
     uint32_t memory_count, memory_room;

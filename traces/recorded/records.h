@@ -33,7 +33,7 @@ struct gt_recorded_header {
     uint32_t version, pid, parent_pid;
     uint32_t connections;   /* what its environment's CUDA_DEVICE_MAX_CONNECTIONS says; 0: nothing */
     uint64_t start_ns;      /* when recording of this process began */
-    uint64_t start_unix_ns; /* the same since 1970 */
+    uint64_t start_unix_ns; /* start_ns as time since 1970 */
     char program[256];      /* name of the program, ended by a 0 */
 };
 
@@ -192,7 +192,7 @@ struct gt_record_piece {
     struct gt_recorded_giver giver;
     uint64_t to, from;             /* the first byte, or an array; 0: not known, of a memset `from` */
     uint64_t to_row, from_row;     /* bytes from one row to the next */
-    uint64_t to_slice, from_slice; /* likewise of slices */
+    uint64_t to_slice, from_slice; /* bytes from one slice to the next */
     uint64_t width, height, depth;
 };
 

@@ -21,7 +21,7 @@ struct gt_cubin;
 /* Read a cubin whole.  NULL with "PATH: ..." where it cannot be read, is not an ELF file of NVIDIA's, or
  * is cut off. */
 struct gt_cubin *gt_cubin_open(const char *path, struct gt_error *error);
-/* The same of `length` bytes in memory, which are copied; `name` begins what is said of them. */
+/* A cubin of `length` bytes in memory, which are copied; `name` begins what is said of them. */
 struct gt_cubin *gt_cubin_of(const void *bytes, size_t length, const char *name, struct gt_error *error);
 void gt_cubin_close(struct gt_cubin *cubin);
 
@@ -37,7 +37,7 @@ struct gt_sass_control {
     uint8_t stall_cycles, yield, write_barrier, read_barrier, wait_mask, reuse;
 };
 void gt_sass_control(const unsigned char instruction[GT_SASS_BYTES], struct gt_sass_control *control);
-/* The same 21 bits as one number, bit 105 lowest, and back: how a trace keeps them. */
+/* The 21 control bits as one number, bit 105 lowest, and back: how a trace keeps them. */
 uint32_t gt_sass_control_pack(const struct gt_sass_control *control);
 void gt_sass_control_unpack(uint32_t packed, struct gt_sass_control *control);
 

@@ -302,7 +302,7 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
     return result;
 }
 
-/* The same of a part of a run. */
+/* Which operations are in the part of the run that is looked at. */
 static int find_part(struct gt_stats_work *work, bool every, struct gt_error *error)
 {
     struct gt_stats_summary *summary = &work->stats->summary;

@@ -150,7 +150,7 @@ struct gt_stats_operator {
  * counters, other (telling counters, between tasks); the rest came before its first task and after its last. */
 struct gt_stats_tasks {
     uint64_t count, workers; /* tasks done; 0: none */
-    gt_time_ps worker_ps;    /* the time that the workers had, summed; likewise: */
+    gt_time_ps worker_ps;    /* the time that the workers had, summed; of that: */
     gt_time_ps work_ps, queue_ps, counter_ps, other_ps;
     gt_time_ps
         path_ps; /* the work along the tasks that led to the last one's end, summed over the kernels: back from it

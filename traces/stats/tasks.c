@@ -13,7 +13,7 @@ struct task_row {
     uint64_t task, worker, kind;
     gt_time_ps asked_ps, taken_ps, start_ps, end_ps;
     uint32_t cause;     /* place in the rows; GT_NONE */
-    uint32_t before;    /* of its worker's task before, likewise */
+    uint32_t before;    /* its worker's task before: place in the rows; GT_NONE */
     int64_t cause_task; /* as stored; -1: none */
     bool stolen;
 };

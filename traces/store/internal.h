@@ -53,7 +53,7 @@ int gt_store_ranges(struct gt_store *store, int64_t trace_id, const struct gt_wo
                     struct gt_error *error);
 int gt_store_run_ranges(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                         const struct gt_call_record *records, struct gt_error *error);
-/* What a run's polls did, from its calls' records, likewise. */
+/* What a run's polls did, from its calls' records. */
 int gt_store_run_polls(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                        const struct gt_call_record *records, struct gt_error *error);
 

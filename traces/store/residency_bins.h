@@ -17,7 +17,7 @@ struct gt_bins;
 struct gt_bins *gt_bins_new(void);
 void gt_bins_free(struct gt_bins *bins);
 void gt_bins_add(struct gt_bins *bins, const struct gt_block_record *record);
-/* The same of a record that comes `times` times, the first time now and then every period_ps; however many
+/* Add a record that comes `times` times, the first time now and then every period_ps; however many
  * they are. */
 void gt_bins_add_repeated(struct gt_bins *bins, const struct gt_block_record *record, uint64_t times,
                           uint64_t period_ps);

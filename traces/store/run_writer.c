@@ -34,7 +34,7 @@ struct gt_run_writer {
     uint32_t repetition;
     bool measured;
     struct gt_call_record *calls; /* by call; .call is GT_NONE where there was none */
-    struct gt_op_record *ops;     /* by operation; .op likewise */
+    struct gt_op_record *ops;     /* by operation; .op is GT_NONE where there was none */
     uint64_t call_rows, op_rows;
     struct gt_block_record *blocks; /* the first ones */
     uint64_t block_rows, block_room, blocks_dropped;

@@ -27,7 +27,7 @@ int gt_mirage_read(struct gt_task_import *import, struct gt_error *error);
 int gt_task_import_error(struct gt_task_import *import, const struct gt_json_token *object, struct gt_error *error);
 /* The index of a kind of that name, added if it is not there. */
 gt_task_kind_index gt_task_import_kind(struct gt_task_import *import, const struct gt_json_token *name);
-/* The same for an operation and, behind its name, those of its `params` (an object, or NULL) that say how large it is:
+/* The kind of an operation by its name and, behind it, those of its `params` (an object, or NULL) that say how large it is:
  * "GEMV_TILE K=2048 N_tile=64". */
 gt_task_kind_index gt_task_import_shaped_kind(struct gt_task_import *import, const struct gt_json_token *op,
                                               const struct gt_json_token *params);

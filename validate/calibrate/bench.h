@@ -104,7 +104,7 @@ int gt_bench_tie(struct gt_bench *bench, struct gt_clock_tie *tie);
 /* Wait for the GPU; bench->records becomes what CUPTI recorded since the last time, by start, what one
  * call asked for as one. */
 int gt_bench_take_records(struct gt_bench *bench);
-/* The same, and record kernels too from now on, or no longer: memsets of more than a few KiB are kernels. */
+/* gt_bench_take_records(), and record kernels too from now on, or no longer: memsets of more than a few KiB are kernels. */
 int gt_bench_record_kernels(struct gt_bench *bench, bool kernels);
 /* Microseconds between two events that have passed. */
 int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to, double *us);

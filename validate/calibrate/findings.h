@@ -30,7 +30,7 @@ struct gt_calibration {
  * range is not taken and the key's method says so. `method` is printf-style. */
 void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_bench_summary summary,
               const char *method, ...) __attribute__((format(printf, 5, 6)));
-/* The same for what is read rather than measured, as text. */
+/* gt_found() for what is read rather than measured, as text. */
 void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method, ...)
     __attribute__((format(printf, 4, 5)));
 /* The value stands in documents, which `method` names. */

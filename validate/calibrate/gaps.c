@@ -104,7 +104,7 @@ static int busy_gap(struct gt_bench *bench, cudaStream_t *streams, uint32_t coun
     return 0;
 }
 
-/* The same for BUSY_LEAST to BUSY_MOST streams, made anew: it matters a little which connections they get. */
+/* Gaps for BUSY_LEAST to BUSY_MOST streams, made anew: it matters a little which connections they get. */
 static int busy_gaps(struct gt_bench *bench, double *us)
 {
     cudaStream_t streams[BUSY_MOST];

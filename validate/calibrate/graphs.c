@@ -84,7 +84,7 @@ static int launch(struct gt_bench *bench, enum shape shape, uint32_t nodes, doub
     return gt_bench_take_records(bench);
 }
 
-/* The same for a graph of kernels, of which CUPTI must have told one by one. */
+/* Launch a graph of kernels, of which CUPTI must have told one by one. */
 static int launch_kernels(struct gt_bench *bench, enum shape shape, uint32_t nodes)
 {
     double us;

@@ -14,7 +14,7 @@ struct reducing {
     bool *rules, *tasks;                 /* those of all kernels, of all task graphs, one after the other */
     bool *recorded;                      /* events that a call kept records */
     uint32_t *new_ops, *new_streams;     /* GT_NONE: not there */
-    uint32_t *new_threads, *new_events, *new_kernels; /* likewise; they are added on first use */
+    uint32_t *new_threads, *new_events, *new_kernels; /* GT_NONE: not there; they are added on first use */
     gt_op_index *seen;                                /* by operation: the one whose edges met it last */
 };
 

@@ -98,7 +98,7 @@ void gt_function_memory(uint64_t address, uint64_t bytes);
 
 /* Write what a function of the driver that is over moved, for the call of that correlation. */
 void gt_pieces_record(const struct gt_call_row *row, const void *parameters, uint32_t correlation);
-/* The same of nodes of graphs. */
+/* Write what copies and memsets in nodes of graphs move. */
 void gt_pieces_of_copy(const CUDA_MEMCPY3D *copy, const struct gt_recorded_giver *giver);
 void gt_pieces_of_memset(const CUDA_MEMSET_NODE_PARAMS *set, const struct gt_recorded_giver *giver);
 

@@ -17,7 +17,7 @@ struct gt_shrink_row {
     struct gt_shrunk shrunk;
 };
 
-/* What all rows have in common; likewise. */
+/* What all rows have in common. */
 struct gt_shrink_time {
     double ends_s; /* by the monotonic clock; 0: nothing was begun */
     uint32_t begun;

@@ -15,7 +15,7 @@ enum { GT_EXIT_DONE = 0, GT_EXIT_FAILED = 1, GT_EXIT_USAGE = 2 };
  * too, and for an unknown option, which is told with the most similar one.  Ends the program with status 2
  * where they are wrong, and with 0 after --help, --usage and --version. */
 void gt_parse(const struct argp *parser, int argc, char **argv, void *input);
-/* The same where the first argument that is no option may be a program, whose options are no concern of ours: they
+/* gt_parse() where the first argument that is no option may be a program, whose options are no concern of ours: they
  * are left alone once the parser has taken that. */
 void gt_parse_in_order(const struct argp *parser, int argc, char **argv, void *input);
 

@@ -11,7 +11,7 @@ struct gt_recordings {
     const char *const *paths;
     uint32_t count;
     const char *keep;            /* as in gt_import_options */
-    const char *execution_trace; /* likewise, of the only one */
+    const char *execution_trace; /* as in gt_import_options; of a single recording */
     bool warm_caches;
     bool quiet; /* no progress */
 };

@@ -27,7 +27,7 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
  * warning of the workload; it is told unless `quiet`. */
 void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet);
 
-/* Count what only a simulation finds, as one of the kinds of traces/import/warnings.h, likewise.  The warning, or NULL
+/* Count what only a simulation finds, as one of the kinds of traces/import/warnings.h, and print it unless `quiet`.  The warning, or NULL
  * where there is none to count. */
 const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, const char *kind, uint64_t count,
                                               bool quiet);

@@ -13,7 +13,7 @@ struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels);
 struct gt_table *gt_kernel_error_table(const struct gt_kernels *kernels);
 /* Table "kernels" where the two runs loaded are one with a change and the one without it: no errors, changes. */
 struct gt_table *gt_kernel_changes_table(const struct gt_kernels *kernels);
-/* The same as members of the object that is open. */
+/* Kernels as members of the JSON object that is open. */
 void gt_kernels_json(yajl_gen json, const struct gt_kernels *kernels);
 
 #endif

@@ -27,7 +27,7 @@ void gt_progress_begin(struct gt_progress *progress, const char *what, bool quie
 /* `done` of `total` (0: not known); cheap enough to call every few microseconds of work.
  * Fits gt_read_progress with a struct gt_progress as its user. */
 void gt_progress_update(void *progress, uint64_t done, uint64_t total);
-/* The same in the shape of gt_probe.progress; returns 0. */
+/* gt_progress_update() as a gt_probe.progress; returns 0. */
 int gt_progress_probe(void *progress, uint64_t done, uint64_t total, struct gt_error *error);
 void gt_progress_end(struct gt_progress *progress);
 
