@@ -257,7 +257,8 @@ static void make_replay(struct replaying *replaying, const struct gt_device *dev
 {
     const struct gt_machine *setting = replaying->setting;
 
-    gt_replay_make(&replaying->replay, setting->workload, setting->recorded, device, learned);
+    gt_replay_make(&replaying->replay, setting->workload, setting->recorded, device, learned,
+                   !setting->options->no_inference);
     if (setting->options->calibrated_gaps)
         gt_replay_forget_gaps(&replaying->replay, setting->recorded, device);
 }

@@ -149,7 +149,7 @@ static double count_parts(const struct gt_workload *workload, gt_call_index call
     struct gt_replay plan = { .edge_count = 0 };
     double parts;
 
-    gt_replay_make(&plan, workload, unit, unit, NULL);
+    gt_replay_make(&plan, workload, unit, unit, NULL, true);
     parts = (double)plan.graphs.call_ps[call] / UNIT_PS;
     gt_replay_free(&plan);
     return parts;

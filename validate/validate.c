@@ -95,6 +95,7 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
     options.program_cost = work->validation->program_cost;
+    options.no_inference = work->validation->no_inference;
     options.host = host;
     snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s%s", options.seed,
              work->validation->program_cost ? " cost=program" : "",

@@ -76,6 +76,7 @@ struct gt_validation {
     struct gt_store *store;              /* open for writing; one transaction a run */
     uint64_t seed;                       /* of ranged block costs */
     bool surrogates;                     /* kernels of recorded programs may be stood in for, see proxy_kernel.h */
+    bool no_inference;                   /* nothing is inferred from recorded times (gt_options) */
     bool program_cost;                   /* kernels last as their programs say where they have one */
     const struct gt_device *recorded_on; /* that the trace's measured times are from */
     uint64_t host_calls;                 /* that the device's host keys are learned from, in this process; 0: they are

@@ -86,7 +86,7 @@ gt_op_index *gt_order_guesses(const struct gt_workload *w)
     struct gt_device device;
 
     gt_device_init(&device);
-    gt_replay_make(&replay, w, &device, &device, NULL);
+    gt_replay_make(&replay, w, &device, &device, NULL, true);
     memset(guesses, 0xff, (w->op_count + 1ull) * sizeof *guesses); /* GT_NONE */
     for (gt_op_index i = 0; i < w->op_count && replay.inferred_waits > 0; i++) {
         for (uint32_t j = replay.edge_from[i]; j < replay.edge_from[i + 1]; j++)

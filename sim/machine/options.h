@@ -24,6 +24,9 @@ struct gt_options {
     const struct gt_device *recorded_on;
     /* The GPU's gaps and latencies are the device file's, whatever measured times show. */
     bool calibrated_gaps;
+    /* Nothing is inferred from recorded times: no dependencies between streams, and for what-ifs neither connections nor
+     * priorities. */
+    bool no_inference;
     /* This workload's calls and operations with the times of one measured run: what the host did by itself then it does
      * again (work between calls, calls' own time, the return of a wait after what it waited for), and only the
      * GPU's part is simulated.  NULL: calls take what the workload or the device says. */

@@ -129,7 +129,7 @@ static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workloa
         gt_op_measured_end(&w->ops[known]) <= op->start_ps)
         sample_gap(w, known, index, walk);
     wait = unknown_wait(w, index, walk);
-    if (wait == GT_NONE || op->start_ps <= ready)
+    if (walk->sampler->known_only || wait == GT_NONE || op->start_ps <= ready)
         return GT_NONE;
     awaited = awaited_by(w, index, ready, w->calls[wait].start_ps, walk);
     if (awaited != GT_NONE)

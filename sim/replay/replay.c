@@ -180,7 +180,7 @@ static struct gt_launch_gap *launch_gaps(const struct gt_replay *replay, const s
 }
 
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
-                    const struct gt_device *device, const struct gt_learned *learned)
+                    const struct gt_device *device, const struct gt_learned *learned, bool infer)
 {
     uint32_t measured, *by_end = gt_replay_sort_by_end(w, &measured), *inferred;
     struct gt_neighbours neighbours;
@@ -193,7 +193,8 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     if (learned != NULL)
         replay->learned = *learned;
     conclude(replay, recorded, device);
-    inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ gt_survey_wait, survey });
+    inferred = gt_replay_infer_waits(replay, w, by_end, measured,
+                                     &(struct gt_gap_sampler){ gt_survey_wait, survey, !infer });
     gt_survey_end(survey, &replay->learned);
     if (learned != NULL)
         replay->learned = *learned;

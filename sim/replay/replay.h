@@ -60,9 +60,9 @@ struct gt_replay {
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
  * device it was measured on.  Where `device` differs from that one, so do the constants.  `learned`: what was learned
- * from other measured times holds instead; NULL: from these. */
+ * from other measured times holds instead; NULL: from these.  `infer`: dependencies that only measured times show hold too. */
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
-                    const struct gt_device *device, const struct gt_learned *learned);
+                    const struct gt_device *device, const struct gt_learned *learned, bool infer);
 /* The gaps and latencies of a replay that gt_replay_make() made are the device file's; what waits for what stays learned. */
 void gt_replay_forget_gaps(struct gt_replay *replay, const struct gt_device *recorded,
                            const struct gt_device *device);
@@ -123,6 +123,7 @@ void gt_replay_give_up_as(struct gt_replay *replay, const struct gt_replay *from
 struct gt_gap_sampler {
     void (*sample)(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps);
     void *user;
+    bool known_only; /* nothing is inferred: waits that the trace names are sampled, and no others found */
 };
 uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *by_end,
                                 uint32_t measured, const struct gt_gap_sampler *sampler);

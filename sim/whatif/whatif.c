@@ -200,6 +200,8 @@ static int fit_connections(struct gt_whatif *whatif, struct gt_error *error)
     struct gt_grade_facts *facts = &whatif->facts;
     struct gt_device device = *subject->device;
 
+    if (subject->options.no_inference)
+        return 0;
     device.connections = gt_fit_connections(subject->workload, subject->device, &subject->options, facts->measured_us,
                                             facts->replay_us / facts->measured_us - 1);
     if (device.connections == 0)
@@ -219,8 +221,11 @@ static int fit_priority(struct gt_whatif *whatif, struct gt_error *error)
     struct gt_whatif_subject *subject = &whatif->subject;
     struct gt_grade_facts *facts = &whatif->facts;
     const struct gt_workload *w = subject->workload;
-    gt_stream_index stream = gt_fit_priority(w, subject->device, &subject->options, facts->measured_us,
-                                             facts->replay_us / facts->measured_us - 1);
+    gt_stream_index stream = GT_NONE;
+
+    if (!subject->options.no_inference)
+        stream = gt_fit_priority(w, subject->device, &subject->options, facts->measured_us,
+                                 facts->replay_us / facts->measured_us - 1);
 
     if (stream == GT_NONE)
         return 0;

@@ -196,3 +196,15 @@ graph_of() {
     graph_of of "$(touch '' a)" "" "$(touch '' c)" "$(touch '' d)" # of one nothing is known: it stays between the others
     jq -e '.changes[0].predicted_us | . > 310 and . < 330' "$BATS_TEST_TMPDIR/json"
 }
+
+@test "whatif, run: --infer=off takes nothing from recorded times but times" {
+    trace="$GRIDTIDE_SOURCE/traces/samples/cuda-fork-join.json.gz"
+    "$GRIDTIDE" whatif "$trace" --change pinned > on.txt
+    "$GRIDTIDE" whatif "$trace" --change pinned --infer=off > off.txt
+    grep -q 'inferred from recorded times' on.txt
+    ! grep -q 'inferred from recorded times' off.txt
+    "$GRIDTIDE" run -q "$trace" --infer=off -o off.db
+    [ "$(sqlite3 off.db "SELECT options LIKE '%infer=off%' FROM run WHERE kind = 'simulated'")" = 1 ]
+    run "$GRIDTIDE" run -q "$trace" --infer=maybe -o off.db
+    [ "$status" -eq 2 ]
+}

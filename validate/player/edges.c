@@ -77,7 +77,7 @@ int gt_player_edges(struct gt_player *player, struct gt_error *error)
     struct gt_replay replay;
     int result;
 
-    gt_replay_make(&replay, player->workload, player->options.recorded_on, player->options.recorded_on, NULL);
+    gt_replay_make(&replay, player->workload, player->options.recorded_on, player->options.recorded_on, NULL, true);
     reverse(player, &replay);
     result = need_events(player, &replay, error);
     gt_replay_free(&replay);

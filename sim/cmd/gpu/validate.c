@@ -442,6 +442,7 @@ static int run(int argc, char **argv)
         .seed = arguments.model.seed,
         .surrogates = arguments.surrogates,
         .program_cost = arguments.model.program_cost,
+        .no_inference = arguments.model.no_inference,
         .stop = stop,
         .tell = tell,
         .user = &work,

@@ -100,6 +100,7 @@ struct gt_whatif_subject gt_inquiry_subject(const struct gt_inquiry *inquiry, co
     subject.options.seed = model->seed;
     subject.options.modelled = inquiry->modelled;
     subject.options.program_cost = model->program_cost;
+    subject.options.no_inference = model->no_inference;
     return subject;
 }
 

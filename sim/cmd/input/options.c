@@ -57,6 +57,7 @@ enum {
     OPTION_PROGRAMS,
     OPTION_TASK_COSTS,
     OPTION_SEED,
+    OPTION_INFER,
     OPTION_FROM,
     OPTION_TO,
     OPTION_STREAM,
@@ -77,6 +78,8 @@ static const struct argp_option model_options[] = {
     {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Table (CSV or JSON) of task times by kind, bytes or operations, "
      "for tasks of task graphs "
     "without a time", 0},
+    {"infer", OPTION_INFER, "on|off", 0, "Infer from recorded times what the trace does not state: dependencies "
+     "between streams and, for predictions, connections and priorities (on, the default)", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed for block costs given as ranges and for host noise (default 1)", 0},
     {0},
 };
@@ -93,6 +96,7 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_TASK_COSTS: options->task_costs = text; return 0;
     case OPTION_PROGRAMS: gt_profiles_add(&options->profiles, text); return 0;
+    case OPTION_INFER: options->no_inference = gt_option_either(state, "infer", text, "on", "off") == 1; return 0;
     case OPTION_SEED: options->seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

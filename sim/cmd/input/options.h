@@ -77,6 +77,7 @@ struct gt_model_options {
     struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
     const char *task_costs;      /* a table of what tasks take (run_input.h); NULL: none */
     bool program_cost, quiet;    /* quiet is an option of each command's own */
+    bool no_inference;           /* --infer=off */
 };
 #define GT_MODEL_OPTIONS_DEFAULT \
     {                            \

@@ -122,6 +122,8 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
         fputs(" cost=program", out);
     if (arguments->options.calibrated_gaps)
         fputs(" gaps=calibrated", out);
+    if (arguments->options.no_inference)
+        fputs(" infer=off", out);
     if (arguments->full)
         fputs(" detail=full", out);
     if (arguments->streams > 0 && changed)
@@ -251,6 +253,7 @@ static int run(int argc, char **argv)
     gt_parse(&parser, argc, argv, &arguments);
     arguments.options.seed = arguments.model.seed;
     arguments.options.program_cost = arguments.model.program_cost;
+    arguments.options.no_inference = arguments.model.no_inference;
     if (prepare(&work) != 0 || gt_run_fill_store(&work) != 0)
         status = gt_fail(&error);
     else if (!arguments.model.quiet)

@@ -396,8 +396,11 @@ static char *say_departure(const struct gt_departure *departure)
 /* Profiles do not say how many connections there were. */
 static char *say_remedy(const struct gt_run_work *work, const struct gt_run_variant *replay, double error_pct)
 {
-    uint32_t connections = gt_fit_connections(work->workload, &replay->device, &replay->simulated,
-                                              gt_recorded_us(work->workload), error_pct / 100);
+    uint32_t connections = 0;
+
+    if (!replay->simulated.no_inference)
+        connections = gt_fit_connections(work->workload, &replay->device, &replay->simulated,
+                                         gt_recorded_us(work->workload), error_pct / 100);
 
     if (connections == 0)
         return gt_strdup("what-if predictions from this trace are unreliable");

@@ -69,6 +69,8 @@ static char *options_text(const struct gt_sweep_arguments *arguments)
     if (out == NULL)
         gt_no_memory("a text");
     fprintf(out, "blocks=%s seed=%llu", arguments->bars ? "off" : "on", (unsigned long long)arguments->model.seed);
+    if (arguments->model.no_inference)
+        fputs(" infer=off", out);
     if (arguments->model.device != NULL)
         fprintf(out, " device=%s", arguments->model.device);
     for (size_t i = 0; i < arguments->independent_count; i++)
