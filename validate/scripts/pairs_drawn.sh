@@ -1,9 +1,10 @@
 #!/bin/sh
-# What running two kernels together gains, measured and simulated, without a GPU: validate/scripts/pairs_drawn.sh [-v] [ARCHIVE]
+# What running two kernels together gains, measured and simulated, without a GPU: validate/scripts/pairs_drawn.sh [-v] [ARCHIVE [DEVICE]]
 #
 # ARCHIVE (default: validate/recordings/pairs-h100-41.tar.zst) holds pairs that traces/scenarios/drawn_pairs.py drew, their launches
-# under Nsight Compute and what became of them on a GPU.  It was made on an H100 by
-#   drawn_pairs.py 41 104 320 FOLDER    (which then drew four blocks a tile for gemm_tiled)
+# under Nsight Compute and what became of them on a GPU, DEVICE (default: h100).  pairs-h200-43.tar.zst (h200) is of another seed,
+# drawn later.  Archives are made on the GPU by
+#   drawn_pairs.py 41 104 320 FOLDER    (which drew four blocks a tile for gemm_tiled in pairs-h100-41)
 #   gridtide validate FOLDER/pair-*.jsonl --repeat 3 --blocks off -o measured.db
 #   traces/record/profile.sh OUT profile kernels/profile FOLDER/launches.cases
 # The kernels' cost is their machine code's.  Prints the figures of pair_gains.py.
@@ -13,10 +14,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
 verbose=
 [ "${1:-}" != -v ] || { verbose=-v; shift; }
-archive=${1:-$here/../recordings/pairs-h100-41.tar.zst}
+archive=${1:-$here/../recordings/pairs-h100-41.tar.zst} device=${2:-h100}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 zstd -dcq "$archive" | tar -x -C "$work" --strip-components=1
-"$GRIDTIDE" validate -q --measured "$work/measured.db" --device h100 --programs "$work/profile.jsonl.zst" --cost program \
+"$GRIDTIDE" validate -q --measured "$work/measured.db" --device "$device" --programs "$work/profile.jsonl.zst" --cost program \
     --blocks off --repeat 3 "$work"/pair-*.jsonl -o "$work/now.db" > "$work/log"
 "$here/pair_gains.py" $verbose "$work/now.db"
