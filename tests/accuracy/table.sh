@@ -88,7 +88,10 @@ table()
         ;;
     training) run traces/training/figures.sh ;;
     late) run traces/training/late.sh ;;
-    pairs) run validate/scripts/pairs_drawn.sh ;;
+    pairs)
+        run validate/scripts/pairs_drawn.sh
+        run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-43.tar.zst h200
+        ;;
     *)
         echo "table.sh: there is no group '$1': $quick $slow" >&2
         exit 2
