@@ -5,7 +5,7 @@ plots_libplots_a_SOURCES = \
     plots/data/live_rows.c plots/data/live_rows.h \
     plots/data/report_folder.c plots/data/report_folder.h plots/figures/sms.c \
     plots/page/page_change.c plots/data/suite_view.c plots/data/suite_view.h plots/data/units.c plots/data/units.h \
-     plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \
+    plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \
     plots/figures/errors.c plots/figures/families.c plots/figures/figure.h plots/figures/gnuplot.c \
     plots/figures/gnuplot.h plots/figures/placement.c plots/figures/roofline.c \
     plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/ranks.c plots/figures/workers.c plots/page/page.c \

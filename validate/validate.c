@@ -97,8 +97,8 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
     options.program_cost = work->validation->program_cost;
     options.no_inference = work->validation->no_inference;
     options.host = host;
-    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s%s", options.seed,
-             work->validation->program_cost ? " cost=program" : "",
+    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s%s%s", options.seed,
+             work->validation->program_cost ? " cost=program" : "", options.no_inference ? " infer=off" : "",
              work->validated->surrogates ? " kernels=surrogates" : "", host != NULL ? " host=measured" : "");
     writer = begin(work, "simulated", text, 0);
     if (host == NULL)

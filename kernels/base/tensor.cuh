@@ -10,12 +10,13 @@
 
 #include "kernels/base/kernel.cuh"
 
-enum { CHUNK_HALVES = 8 }; /* a chunk: 16 bytes, what one thread copies and ldmatrix reads as a row */
+enum { CHUNK_HALVES = 8 };  /* a chunk: 16 bytes, what one thread copies and ldmatrix reads as a row */
 
 /* Where chunk `chunk` of row `row` lies in a tile with CHUNKS of them a row. Chunks are turned about by
  * their row's number: the 8 rows that ldmatrix reads at once then lie in all 32 banks. With CHUNKS 8 this
  * is the 128-byte swizzle of the tensor memory accelerator and of WGMMA. */
-template <int CHUNKS> __device__ inline unsigned tile_place(unsigned row, unsigned chunk)
+template <int CHUNKS>
+__device__ inline unsigned tile_place(unsigned row, unsigned chunk)
 {
     static_assert(CHUNKS == 4 || CHUNKS == 8 || CHUNKS == 16, "rows of 64, 128 or 256 bytes");
     return row * CHUNKS + (chunk ^ (CHUNKS == 4 ? row / 2 % 4 : row % 8));
@@ -57,18 +58,14 @@ __device__ inline uint32_t shared_address(const void *shared)
 __device__ inline void load_matrices(uint32_t (&to)[4], const uint4 *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared_address(row))
-                 : "memory");
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(shared_address(row)) : "memory");
 }
 
 /* Load matrices, each transposed. */
 __device__ inline void load_matrices_turned(uint32_t (&to)[4], const uint4 *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(shared_address(row))
-                 : "memory");
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(shared_address(row)) : "memory");
 }
 
 /* A: 16 rows from `row` and 16 halves from `chunk`. */
@@ -81,7 +78,8 @@ __device__ inline void load_left(uint32_t (&to)[4], const uint4 *tile, unsigned 
 
 /* B for 16 columns, 16 deep, from a tile that holds its columns as rows: to[0..1] are columns 0 to 7. */
 template <int CHUNKS>
-__device__ inline void load_right_by_columns(uint32_t (&to)[4], const uint4 *tile, unsigned row, unsigned chunk)
+__device__ inline void load_right_by_columns(uint32_t (&to)[4], const uint4 *tile, unsigned row,
+                                             unsigned chunk)
 {
     unsigned lane = this_thread() % 32;
     load_matrices(to, &tile[tile_place<CHUNKS>(row + lane % 8 + lane / 16 * 8, chunk + lane / 8 % 2)]);
@@ -105,7 +103,7 @@ __device__ inline void multiply_add(float (&sum)[4], const uint32_t (&a)[4], uin
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 #else
-    const uint32_t b[2] = { b0, b1 };
+    const uint32_t b[2] = {b0, b1};
     for (int half = 0; half < 2; half++)
         asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6},"
                      " {%0, %1, %2, %3};"
@@ -116,7 +114,8 @@ __device__ inline void multiply_add(float (&sum)[4], const uint32_t (&a)[4], uin
 
 /* ---- Host side ---- */
 
-cudaError_t fill_halves(__half *to, uint64_t count, uint64_t seed, float low, float high, cudaStream_t stream);
+cudaError_t fill_halves(__half *to, uint64_t count, uint64_t seed, float low, float high,
+                        cudaStream_t stream);
 
 /* What a filled value is worth as a half. */
 inline double as_half(float value)
@@ -129,8 +128,8 @@ inline int accepts_shared(const struct gt_gpu_launch *launch, uint32_t bytes, st
 {
     if (launch->dynamic_shared_bytes >= bytes)
         return 0;
-    return gt_error_set(error, "%u bytes of dynamic shared memory; its tiles need %u", launch->dynamic_shared_bytes,
-                        bytes);
+    return gt_error_set(error, "%u bytes of dynamic shared memory; its tiles need %u",
+                        launch->dynamic_shared_bytes, bytes);
 }
 
 #endif

@@ -8,15 +8,15 @@
 #include "kernels/base/kernel.cuh"
 #include "kernels/base/reference.h"
 
-namespace
-{
+namespace {
 
 /* The parameter "how". */
 enum { HOW_CHILDREN, HOW_FLAT };
-const char *const hows[] = { "children", "flat" };
+const char *const hows[] = {"children", "flat"};
 
 /* That parameter is number HOW of the kernel's. */
-template <int HOW> int accepts_twin(const struct gt_gpu_launch *launch, struct gt_error *error)
+template <int HOW>
+int accepts_twin(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch_argument(launch, HOW) == HOW_CHILDREN && launch_blocks(launch) != 1)
         return gt_error_set(error, "with children the host launches one block, which launches the others");
@@ -63,6 +63,6 @@ inline int verify_sorted(const uint32_t *words, uint64_t count, uint64_t seed, s
         "word %llu is %u instead of %u", error);
 }
 
-} // namespace
+}
 
 #endif

@@ -5,8 +5,7 @@
 #include "kernels/children/flat_twin.cuh"
 #include "kernels/children/work_queue.cuh"
 
-namespace
-{
+namespace {
 
 enum { HEAD_BYTES = 256, STACK = 64 };
 
@@ -71,19 +70,18 @@ __global__ void adaptive_child(struct adaptive_arguments arguments, struct squar
 
 /* One thread: somebody else does the four quarters, or all of them go on the block's own stack. */
 template <bool CHILDREN>
-__device__ void divide(const struct adaptive_arguments &arguments, const struct square &square,
-                       struct block_state *state)
+__device__ void divide(const struct adaptive_arguments &arguments, const struct square &square, struct block_state *state)
 {
     uint32_t half = square.side / 2;
     if (CHILDREN) {
         dim3 block(blockDim.x, blockDim.y, blockDim.z);
-        const struct square first = { square.x, square.y, half };
+        const struct square first = {square.x, square.y, half};
         adaptive_child<<<dim3(2, 2), block, 0, cudaStreamFireAndForget>>>(arguments, first, nullptr);
         if (cudaGetLastError() == cudaSuccess)
             return;
     }
     for (uint32_t i = 0; i < 4; i++) {
-        const struct square quarter = { square.x + i % 2 * half, square.y + i / 2 * half, half };
+        const struct square quarter = {square.x + i % 2 * half, square.y + i / 2 * half, half};
         if (CHILDREN || !queue_push(arguments.queue, quarter))
             state->stack[state->height++] = quarter;
     }
@@ -91,11 +89,10 @@ __device__ void divide(const struct adaptive_arguments &arguments, const struct 
 
 /* All threads: one square, and what nobody else takes of it. */
 template <bool CHILDREN>
-__device__ void do_square(const struct adaptive_arguments &arguments, const struct square &whole,
-                          struct block_state *state)
+__device__ void do_square(const struct adaptive_arguments &arguments, const struct square &whole, struct block_state *state)
 {
-    const struct mandelbrot_view view = { arguments.corner[0], arguments.corner[1], arguments.side, arguments.side,
-                                          arguments.limit };
+    const struct mandelbrot_view view = {arguments.corner[0], arguments.corner[1], arguments.side, arguments.side,
+                                         arguments.limit};
     if (this_thread() == 0) {
         state->height = 1;
         state->stack[0] = whole;
@@ -117,13 +114,12 @@ __device__ void do_square(const struct adaptive_arguments &arguments, const stru
 }
 
 /* Block (i, j) does the square that far to the right of, and below, the first one. */
-__global__ void __launch_bounds__(1024)
-    adaptive_child(struct adaptive_arguments arguments, struct square first, struct gt_block_log *log)
+__global__ void __launch_bounds__(1024) adaptive_child(struct adaptive_arguments arguments, struct square first,
+                                                       struct gt_block_log *log)
 {
     __shared__ struct block_state state;
     log_begin(log);
-    do_square<true>(arguments, { first.x + blockIdx.x * first.side, first.y + blockIdx.y * first.side, first.side },
-                    &state);
+    do_square<true>(arguments, {first.x + blockIdx.x * first.side, first.y + blockIdx.y * first.side, first.side}, &state);
     log_end(log);
 }
 
@@ -131,7 +127,7 @@ __global__ void __launch_bounds__(1024) adaptive(struct adaptive_arguments argum
 {
     __shared__ struct block_state state;
     log_begin(log);
-    do_square<true>(arguments, { 0, 0, arguments.side }, &state);
+    do_square<true>(arguments, {0, 0, arguments.side}, &state);
     log_end(log);
 }
 
@@ -143,7 +139,7 @@ __global__ void __launch_bounds__(1024) adaptive_flat(struct adaptive_arguments 
     log_begin(log);
     for (;;) {
         if (this_thread() == 0)
-            more = queue_take(arguments.queue, { 0, 0, arguments.side }, &square);
+            more = queue_take(arguments.queue, {0, 0, arguments.side}, &square);
         __syncthreads();
         if (!more)
             break;
@@ -172,13 +168,10 @@ struct adaptive_arguments layout(const struct gt_gpu_launch *launch)
     char *at = (char *)launch->scratch;
     uint32_t side = side_of(launch), room = queue_room(launch);
     char *queue = at + HEAD_BYTES + scratch_array((uint64_t)side * side * sizeof(uint32_t));
-    return { (float *)at,
-             (uint32_t *)(at + HEAD_BYTES),
-             side,
-             (uint32_t)launch_argument(launch, 1),
-             (uint32_t)launch_argument(launch, 2),
-             { (struct work_queue<struct square> *)queue, (uint32_t *)(queue + HEAD_BYTES),
-               (struct square *)(queue + HEAD_BYTES + scratch_array(room * sizeof(uint32_t))), room } };
+    return {(float *)at, (uint32_t *)(at + HEAD_BYTES), side, (uint32_t)launch_argument(launch, 1),
+            (uint32_t)launch_argument(launch, 2),
+            {(struct work_queue<struct square> *)queue, (uint32_t *)(queue + HEAD_BYTES),
+             (struct square *)(queue + HEAD_BYTES + scratch_array(room * sizeof(uint32_t))), room}};
 }
 
 size_t scratch_bytes(const struct gt_gpu_launch *launch)
@@ -191,8 +184,8 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     struct adaptive_arguments arrays = layout(launch);
-    cudaError_t status = cudaMemsetAsync(
-        arrays.queue.queue, 0, HEAD_BYTES + scratch_array(arrays.queue.room * sizeof(uint32_t)), launch->stream);
+    cudaError_t status = cudaMemsetAsync(arrays.queue.queue, 0,
+                                         HEAD_BYTES + scratch_array(arrays.queue.room * sizeof(uint32_t)), launch->stream);
     return status != cudaSuccess ? status : mandelbrot_fill((float *)arrays.corner, seed, launch->stream);
 }
 
@@ -218,7 +211,7 @@ void expect_square(const struct mandelbrot_view &view, const struct square &squa
         steps[(uint64_t)y * view.width + x] = same ? first : mandelbrot_steps(x, y, view);
     }
     for (uint32_t i = 0; !same && square.side > least && i < 4; i++)
-        expect_square(view, { square.x + i % 2 * half, square.y + i / 2 * half, half }, least, steps);
+        expect_square(view, {square.x + i % 2 * half, square.y + i / 2 * half, half}, least, steps);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -227,25 +220,24 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     return verify_words(
         arrays.steps, (uint64_t)arrays.side * arrays.side,
         [&](uint32_t *expected) {
-            expect_square(mandelbrot_view_of(seed, arrays.side, arrays.side, arrays.limit), { 0, 0, arrays.side },
+            expect_square(mandelbrot_view_of(seed, arrays.side, arrays.side, arrays.limit), {0, 0, arrays.side},
                           arrays.least, expected);
         },
         "point %llu takes %u steps instead of %u", error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
-    { "levels", "", "2 to this are the points of a side", 3, 13, 10, nullptr },
-    { "limit", "steps", "after which a point counts as inside", 1, 1e6, 256, nullptr },
-    { "least", "points", "a square of that side, or less, is not divided", 4, 1024, 32, nullptr },
-    { "how", "", "blocks launch the kernels that do the quarters, or put them into a queue", 0, 1, 0, hows },
+    {"levels", "", "2 to this are the points of a side", 3, 13, 10, nullptr},
+    {"limit", "steps", "after which a point counts as inside", 1, 1e6, 256, nullptr},
+    {"least", "points", "a square of that side, or less, is not divided", 4, 1024, 32, nullptr},
+    {"how", "", "blocks launch the kernels that do the quarters, or put them into a queue", 0, 1, 0, hows},
 };
 
-} // namespace
+}
 
 extern "C" const struct gt_library_kernel gt_kernel_mandelbrot_adaptive = {
     .name = "mandelbrot_adaptive",
-    .help = "the Mandelbrot set by squares that launched kernels (or blocks that take from a queue) divide; checked "
-            "to the step",
+    .help = "the Mandelbrot set by squares that launched kernels (or blocks that take from a queue) divide; checked to the step",
     .restriction = "one block with children",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,

@@ -18,7 +18,7 @@ struct gt_residency {
     float *share; /* [row * columns + column]: resident warps as a share of what an SM holds */
 };
 
-/* how full each SM was over time, out of run_bin. */
+/* How full each SM was over time, out of run_bin. */
 
 /* The GPUs that have SMs in the run, in the order of the statistics. */
 static void find_gpus(struct gt_residency *residency, const struct gt_stats *stats)

@@ -28,7 +28,7 @@ struct gt_scenarios {
     double before_ps; /* a step of the run without a change */
 };
 
-/* the runs of a store that are changes of one run: how long each takes. */
+/* The runs of a store that are changes of one run: how long each takes. */
 
 static const char prefix[] = "whatif ";
 

@@ -13,7 +13,7 @@
 #include "traces/names/clean_text.h"
 #include "traces/store/store.h"
 
-/* the report of a sweep: one page, with its pictures. */
+/* The report of a sweep: one page, with its pictures. */
 
 enum { ROWS_MAX = 2000 };
 

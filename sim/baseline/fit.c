@@ -74,7 +74,7 @@ uint32_t gt_fit_connections(const struct gt_workload *workload, const struct gt_
 
 /* A replay within this part of what was measured says that nothing is missing; and one that is off by no more than this part
  * of what it is off by else, that this was. */
-static const double near_enough_priority = 0.03, much_nearer = 1 / 3.0;
+static const double much_nearer = 1 / 3.0;
 /* Streams that are tried; in traces of so many operations each takes a moment. */
 enum { MOST_TRIED = 8, MOST_OPS = 20000 };
 
@@ -127,9 +127,9 @@ gt_stream_index gt_fit_priority(const struct gt_workload *workload, const struct
     gt_stream_index *streams, best = GT_NONE;
     struct gt_workload *w;
     uint32_t count;
-    double least = fmax(near_enough_priority, much_nearer * fabs(off));
+    double least = fmax(near_enough, much_nearer * fabs(off));
 
-    if (isnan(measured_us) || fabs(off) <= near_enough_priority || !gt_priorities_unknown(workload) ||
+    if (isnan(measured_us) || fabs(off) <= near_enough || !gt_priorities_unknown(workload) ||
         workload->op_count > MOST_OPS)
         return GT_NONE;
     streams = gt_calloc(workload->stream_count + 1ull, sizeof *streams);

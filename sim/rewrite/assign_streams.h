@@ -30,7 +30,7 @@ struct gt_stream_assignment {
     struct gt_independence *independence;
 };
 
-/* Assign what may leave its stream's order (data_flow.h, data_flow.h) over `streams` streams of each context, the
+/* Assign what may leave its stream's order (data_flow.h) over `streams` streams of each context, the
  * context's own first; the rest stays where it is.  Order by events, waits of the host, the default stream and launches of
  * one graph is kept.  gt_assignment_free() ends it. */
 void gt_assign_streams(struct gt_stream_assignment *assignment, const struct gt_workload *workload, uint32_t streams,

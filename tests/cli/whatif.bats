@@ -202,7 +202,7 @@ graph_of() {
     "$GRIDTIDE" whatif "$trace" --change pinned > on.txt
     "$GRIDTIDE" whatif "$trace" --change pinned --infer=off > off.txt
     grep -q 'inferred from recorded times' on.txt
-    ! grep -q 'inferred from recorded times' off.txt
+    [ "$(grep -c 'inferred from recorded times' off.txt)" -eq 0 ]
     "$GRIDTIDE" run -q "$trace" --infer=off -o off.db
     [ "$(sqlite3 off.db "SELECT options LIKE '%infer=off%' FROM run WHERE kind = 'simulated'")" = 1 ]
     run "$GRIDTIDE" run -q "$trace" --infer=maybe -o off.db

@@ -244,8 +244,7 @@ static void race()
                             s[1])); /* beside it: no race */
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemset2DAsync(a, 4096, 0, 1024, 64, s[0]));
-    CHECK(cudaMemcpy2DAsync(a, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice,
-                            s[1])); /* the rows that the memset wrote */
+    CHECK(cudaMemcpy2DAsync(a, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice, s[1])); /* the rows that the memset wrote */
     CHECK(cudaDeviceSynchronize());
 }
 

@@ -27,7 +27,7 @@ struct gt_departure {
     struct gt_hold hold;                  /* what it waited for most in the replay, since the operation before it */
 };
 
-/* where a replay first departs from what was recorded. */
+/* Where a replay first departs from what was recorded. */
 
 /* As allowed of starts in comparisons: 1 % of the makespan, or 2 us. */
 static const gt_time_ps least_ps = 2 * UINT64_C(1000000);
