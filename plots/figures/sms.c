@@ -69,7 +69,7 @@ static int add_bin(void *user, const struct gt_bin_row *row, struct gt_error *er
     return 0;
 }
 
-static void gt_residency_free(struct gt_residency *residency)
+static void residency_free(struct gt_residency *residency)
 {
     free(residency->gpu_ids);
     free(residency->share);
@@ -77,7 +77,7 @@ static void gt_residency_free(struct gt_residency *residency)
 }
 
 /* Returns 1, 0 where the run that the page is about has no residency, -1 on error. */
-static int gt_residency_load(struct gt_residency *residency, const struct gt_view *view, struct gt_error *error)
+static int residency_load(struct gt_residency *residency, const struct gt_view *view, struct gt_error *error)
 {
     const struct gt_stats *stats = view->subject->stats;
     struct bins bins = { .residency = residency };
@@ -94,7 +94,7 @@ static int gt_residency_load(struct gt_residency *residency, const struct gt_vie
     bins.full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
     residency->share = gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
     if (gt_run_bins(view->database, stats->run.run_id, add_bin, &bins, error) != 0) {
-        gt_residency_free(residency);
+        residency_free(residency);
         return -1;
     }
     return 1;
@@ -251,11 +251,11 @@ gt_prepare_fn gt_prepare_sms;
 int gt_prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_residency residency;
-    int result = gt_residency_load(&residency, view, error);
+    int result = residency_load(&residency, view, error);
 
     if (result == 1)
         result = draw_heat(view, &residency, drawing, error);
-    gt_residency_free(&residency);
+    residency_free(&residency);
     return result;
 }
 
@@ -263,10 +263,10 @@ gt_prepare_fn gt_prepare_warps;
 int gt_prepare_warps(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_residency residency;
-    int result = gt_residency_load(&residency, view, error);
+    int result = residency_load(&residency, view, error);
 
     if (result == 1)
         result = draw_warps(view, &residency, drawing, error);
-    gt_residency_free(&residency);
+    residency_free(&residency);
     return result;
 }

@@ -33,7 +33,7 @@ struct gt_scenarios {
 static const char prefix[] = "whatif ";
 
 /* What `gridtide whatif` was asked for, of a run's options; NULL: another command made the run. */
-static const char *gt_scenario_change(const char *options)
+static const char *scenario_change(const char *options)
 {
     return strncmp(options, prefix, sizeof prefix - 1) == 0 ? options + sizeof prefix - 1 : NULL;
 }
@@ -63,7 +63,7 @@ static int by_time(const void *a, const void *b)
 static int add_run(struct gt_scenarios *scenarios, struct gt_database *database, struct gt_query *query,
                    struct gt_error *error)
 {
-    const char *options = gt_query_string(query, 1), *change = options != NULL ? gt_scenario_change(options) : NULL;
+    const char *options = gt_query_string(query, 1), *change = options != NULL ? scenario_change(options) : NULL;
     struct gt_scenario_row row = { .run_id = gt_query_integer(query, 0) };
 
     if (change == NULL)
@@ -119,8 +119,8 @@ static int load_answers(struct gt_scenarios *scenarios, struct gt_database *data
 
 /* The changes of run `before` that `gridtide whatif -o` kept: none of other runs.  Returns 0 or -1; free in either
  * case. */
-static int gt_scenarios_load(struct gt_scenarios *scenarios, struct gt_database *database, int64_t before,
-                             struct gt_error *error)
+static int scenarios_load(struct gt_scenarios *scenarios, struct gt_database *database, int64_t before,
+                          struct gt_error *error)
 {
     struct gt_query *query = gt_query_new(
         database,
@@ -142,7 +142,7 @@ static int gt_scenarios_load(struct gt_scenarios *scenarios, struct gt_database 
     return result == 0 ? load_answers(scenarios, database, error) : -1;
 }
 
-static void gt_scenarios_free(struct gt_scenarios *scenarios)
+static void scenarios_free(struct gt_scenarios *scenarios)
 {
     for (size_t i = 0; i < scenarios->count; i++) {
         struct gt_scenario_row *row = &scenarios->rows[i];
@@ -376,9 +376,9 @@ static void write_table(const struct gt_page *page)
 
 int gt_page_change_answer(const struct gt_page *page, struct gt_error *error)
 {
-    const char *change = gt_scenario_change(page->view->subject->stats->run.options);
+    const char *change = scenario_change(page->view->subject->stats->run.options);
     struct gt_scenarios scenarios;
-    int result = gt_scenarios_load(&scenarios, page->view->database, page->view->beside->stats->run.run_id, error);
+    int result = scenarios_load(&scenarios, page->view->database, page->view->beside->stats->run.run_id, error);
 
     if (result == 0) {
         write_headline(page, &scenarios, change);
@@ -388,6 +388,6 @@ int gt_page_change_answer(const struct gt_page *page, struct gt_error *error)
         write_table(page);
         gt_page_use(page);
     }
-    gt_scenarios_free(&scenarios);
+    scenarios_free(&scenarios);
     return result;
 }

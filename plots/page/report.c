@@ -125,7 +125,7 @@ static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_s
 }
 
 /* Draw and write it, into a folder that was begun with the pictures of figures/sweep_figures.h.  Returns 0 or -1. */
-static int gt_page_sweep(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error)
+static int page_sweep(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error)
 {
     struct gt_sweep_view view;
     FILE *out;
@@ -276,7 +276,7 @@ static int write_all(struct making *making, struct gt_store *store, struct gt_er
     int result = gt_store_has_sweep(store, error);
 
     if (result != 0)
-        return result > 0 ? gt_page_sweep(making->folder, store, error) : -1;
+        return result > 0 ? page_sweep(making->folder, store, error) : -1;
     result = gt_suite_view_load(&suite, store, error);
 
     if (result == 0 && suite.count > 1 && !gt_filter_is_all(making->filter))

@@ -103,8 +103,8 @@ static int write_rows(const struct gt_csv_file *file, struct gt_store *store, st
 }
 
 /* The rows of the store in that part of each run (NULL: all) to `path`, whole or not at all.  Returns 0 or -1. */
-static int gt_csv_file_write(const struct gt_csv_file *file, struct gt_store *store, const char *path,
-                             const struct gt_filter *filter, struct gt_error *error)
+static int csv_file_write(const struct gt_csv_file *file, struct gt_store *store, const char *path,
+                          const struct gt_filter *filter, struct gt_error *error)
 {
     struct gt_output *output = gt_output_open(path, error);
     if (output == NULL)
@@ -175,7 +175,7 @@ static int write_csv(struct gt_store *store, const char *path, const struct gt_f
         .is_wanted = is_wanted,
     };
 
-    return gt_csv_file_write(&file, store, path, filter, error);
+    return csv_file_write(&file, store, path, filter, error);
 }
 
 const struct gt_exporter gt_exporter_csv = {
@@ -224,7 +224,7 @@ static int write_ranges(struct gt_store *store, const char *path, const struct g
     if (!gt_store_has_ranges(store))
         return gt_error_set(error, "%s: has no ranges: it was made before stores had them; run the trace again",
                             gt_store_database(store)->path);
-    return gt_csv_file_write(&file, store, path, filter, error);
+    return csv_file_write(&file, store, path, filter, error);
 }
 
 const struct gt_exporter gt_exporter_ranges = {

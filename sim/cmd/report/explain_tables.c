@@ -202,7 +202,7 @@ size_t gt_explain_tables(const struct gt_explained *explained, unsigned top, str
     return count;
 }
 
-/* explain_tables.c - `gridtide explain RUN.db KERNEL`: where the cycles of one kernel launch go. */
+/* `gridtide explain RUN.db KERNEL`: where the cycles of one kernel launch go. */
 
 enum { NAMES_SHOWN = 10 };
 

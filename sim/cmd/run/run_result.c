@@ -109,8 +109,8 @@ static int find(const struct runs *runs, struct gt_departure *departure)
 
 /* Of a simulated run against a measured one of the same operations.  1: found; 0: none is off by so much; -1 with the
  * reason. */
-static int gt_departure_find(struct gt_database *database, int64_t simulated_run, int64_t measured_run,
-                             struct gt_departure *departure, struct gt_error *error)
+static int departure_find(struct gt_database *database, int64_t simulated_run, int64_t measured_run,
+                          struct gt_departure *departure, struct gt_error *error)
 {
     struct runs runs = { .simulated = gt_loaded_run_load(database, simulated_run, error) };
     int result = -1;
@@ -442,7 +442,7 @@ int gt_run_warn_of_departure(struct gt_run_work *work)
 
     if (work->measured_run == 0 || isnan(error_pct) || fabs(error_pct) <= allowed_pct)
         return 0;
-    found = gt_departure_find(gt_store_database(work->store), replay->run_id, work->measured_run, &departure,
-                              work->error);
+    found =
+        departure_find(gt_store_database(work->store), replay->run_id, work->measured_run, &departure, work->error);
     return found < 0 ? -1 : warn(work, replay, error_pct, found == 1 ? &departure : NULL);
 }
