@@ -3,7 +3,7 @@ bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/main.c \
     sim/cmd/gpu/calibrate.c sim/cmd/gpu/devices.c sim/cmd/gpu/validate_shrink.c sim/cmd/gpu/validate_shrink.h sim/cmd/gpu/validate_arguments.c sim/cmd/gpu/validate_arguments.h sim/cmd/gpu/validate.c \
-    sim/cmd/input/cmd.h sim/cmd/input/common.c sim/cmd/input/common.h \
+    sim/cmd/input/cmd.h sim/cmd/input/common.c sim/cmd/input/common.h sim/cmd/input/inquiry.c sim/cmd/input/inquiry.h \
     sim/cmd/input/options.c sim/cmd/input/options.h \
     sim/cmd/input/profiles.c sim/cmd/input/recordings.c sim/cmd/input/recordings.h \
     sim/cmd/input/run_input.c sim/cmd/input/run_input.h \

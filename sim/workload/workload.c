@@ -289,32 +289,28 @@ static uint32_t cluster_side(const struct gt_kernel *kernel, int side)
 }
 
 /* The part of a kernel that makes it the same kernel; a cost list, phases and launches never compare equal. */
-static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
+static void kernel_key(struct gt_kernel *to, const struct gt_kernel *from)
 {
-    memset(key, 0, sizeof *key); /* padding takes part in the hash */
-    key->name = kernel->name;
-    memcpy(key->grid, kernel->grid, sizeof key->grid);
-    memcpy(key->block, kernel->block, sizeof key->block);
+    memset(to, 0, sizeof *to); /* padding takes part in the hash */
+    to->name = from->name;
+    memcpy(to->grid, from->grid, sizeof to->grid);
+    memcpy(to->block, from->block, sizeof to->block);
     for (int i = 0; i < 3; i++)
-        key->cluster[i] = cluster_side(kernel, i);
-    key->registers_per_thread = kernel->registers_per_thread;
-    key->static_shared_bytes = kernel->static_shared_bytes;
-    key->dynamic_shared_bytes = kernel->dynamic_shared_bytes;
-    key->cost = kernel->cost;
-    key->block_min_ps = kernel->block_min_ps;
-    key->block_max_ps = kernel->block_max_ps;
-    key->duration_ps = kernel->duration_ps;
-    key->early_part = kernel->early_part;
-    key->runs = kernel->runs;
-    key->arguments = kernel->arguments;
-    key->program = kernel->program;
-    key->tasks = kernel->tasks;
-    key->task_policy = kernel->tasks != NULL ? kernel->task_policy : 0;
-    key->cooperative = kernel->cooperative;
-    key->grid_barriers = kernel->grid_barriers;
-    key->early_pct = kernel->early_pct;
-    key->prologue_ps = kernel->prologue_ps;
-    key->collective = kernel->collective; /* has no padding */
+        to->cluster[i] = cluster_side(from, i);
+    GT_KERNEL_PLAIN(GT_PLAIN_COPY)
+    to->cost = from->cost;
+    to->block_min_ps = from->block_min_ps;
+    to->block_max_ps = from->block_max_ps;
+    to->duration_ps = from->duration_ps;
+    to->early_part = from->early_part;
+    to->runs = from->runs;
+    to->arguments = from->arguments;
+    to->program = from->program;
+    to->tasks = from->tasks;
+    to->task_policy = from->tasks != NULL ? from->task_policy : 0;
+    to->grid_barriers = from->grid_barriers;
+    to->early_pct = from->early_pct;
+    to->collective = from->collective; /* has no padding */
 }
 
 static gt_time_ps *copy_times(const gt_time_ps *times, uint64_t count)

@@ -18,6 +18,7 @@
 
 #include "sim/base/error.h"
 #include "sim/workload/group.h"
+#include "sim/workload/plain_fields.h"
 #include "sim/workload/recording.h"
 
 struct gt_program;     /* sim/workload/program.h */
@@ -119,8 +120,7 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t name; /* in names */
     uint32_t grid[3], block[3];
     uint32_t cluster[3]; /* blocks of a thread block cluster; 1 a side: none; added as 0, it is 1 */
-    uint32_t registers_per_thread;
-    uint32_t static_shared_bytes, dynamic_shared_bytes;
+    GT_KERNEL_PLAIN(GT_PLAIN_MEMBER)
     enum gt_cost cost;
     gt_time_ps block_min_ps, block_max_ps; /* FIXED: both the same; RANGE: uniform, seeded */
     gt_time_ps *block_list_ps;             /* LIST: block i costs [i % block_list_length] */
@@ -135,13 +135,11 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t task_policy;            /* in names: how workers get tasks (sim/tasks/policy.h); of no meaning without */
     struct gt_launch_rule *launches; /* what its blocks launch: child_launches.h */
     uint32_t launch_count;
-    bool cooperative;       /* cudaLaunchCooperativeKernel: all its blocks must fit at once */
     uint32_t grid_barriers; /* its blocks meet so often, all of them */
     gt_time_ps
         *phase_end_ps;  /* rising, grid_barriers + 1 of them: a block's time is in such parts between; NULL: equal */
     uint32_t early_pct; /* of a block's time that is left when it lets the next kernel come: griddepcontrol's
                              * launch_dependents; 0: at its end */
-    gt_time_ps prologue_ps; /* of a block's time that does not need the kernel before it, where it comes early */
     struct gt_collective collective; /* a rank's part of it; kind GT_COLLECTIVE_NONE: it is none */
 };
 
@@ -197,14 +195,10 @@ struct gt_call {
     uint32_t
         executable; /* of a graph launch, in names: which of its process's executable graphs; GT_NONE: not known */
     gt_op_index first_op;
-    uint32_t ops;         /* its operations are ops[first_op .. first_op + ops - 1] */
-    uint32_t line;        /* in the trace file, for messages; 0 unknown */
-    uint32_t most_pieces; /* of a poll: so many, then the thread goes on, done or not; 0: until it is done */
-    gt_time_ps piece_ps;  /* of a poll: the work between two queries */
-    gt_time_ps held_ps;   /* of the measured duration, in which `gridtide record` held the call up */
-    /* As the profiler numbered them, 0: not recorded. CUPTI's correlation of the call, which its operations
-     * carry too, counts within a process; Kineto's External id is that of the operator that made the call. */
-    uint32_t correlation, external;
+    uint32_t ops;        /* its operations are ops[first_op .. first_op + ops - 1] */
+    gt_time_ps piece_ps; /* of a poll: the work between two queries */
+    GT_CALL_PLAIN(GT_PLAIN_MEMBER)
+    uint32_t line; /* in the trace file, for messages; 0 unknown */
     uint8_t kind;  /* gt_call_kind */
     uint8_t flags; /* gt_call_flag */
     /* What measured times show, said outright (sim/baseline/stated.h); of no meaning where start_ps is known. */
@@ -239,10 +233,8 @@ struct gt_op {
     uint8_t kind;      /* gt_op_kind */
     uint8_t direction; /* gt_direction */
     uint8_t memory;    /* gt_memory */
-    bool programmatic; /* a kernel whose blocks may come once all of the kernel before it in its stream have let
-                            * them (the attribute programmaticStreamSerialization) */
+    GT_OP_PLAIN(GT_PLAIN_MEMBER)
     bool has_priority; /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
-    bool from_peer;    /* P2P: the data comes from there; else it goes there */
     uint8_t own_gap;   /* gt_own_gap: which gap own_gap_ps is */
     uint8_t
         inferred_afters; /* so many of its last afters were concluded from measured times, and nobody stated them */
@@ -278,10 +270,9 @@ struct gt_range {
     gt_range_index parent;    /* the innermost range of its thread that holds it; GT_NONE */
     gt_call_index first_call; /* no call before this one is in it ... */
     gt_call_index end_call;   /* ... nor this one or any behind; both the same: no call, made before that one */
-    uint64_t gradient_bytes;  /* of a gradient that it makes ready for the optimiser; 0: none, or not recorded */
-    uint32_t external;        /* Kineto's External id; 0: not recorded */
-    uint8_t kind;             /* gt_range_kind */
-    uint8_t flags;            /* gt_range_flag */
+    GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
+    uint8_t kind;  /* gt_range_kind */
+    uint8_t flags; /* gt_range_flag */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */

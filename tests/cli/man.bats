@@ -46,6 +46,16 @@ page()
     [ -z "$extra" ]
 }
 
+@test "gridtide-whatif(1) describes every change that the program lists" {
+    cd "$BATS_TEST_TMPDIR"
+    "$GRIDTIDE" whatif --help | sed -n '/^Changes (SPEC)/,/^$/s/^  \([a-z-]*\).*/\1/p' > changes
+    [ "$(wc -l < changes)" -ge 17 ]
+    sed -n '/^\.SH CHANGES/,/^\.SH [^C]/p' "$pages/gridtide-whatif.1" | grep -A1 '^\.TP' | sed 's/\\-/-/g' > described
+    while read -r change; do
+        grep -Eq "^\.B[IR]? $change\b" described || { echo "not in the page: $change"; return 1; }
+    done < <(grep . changes)
+}
+
 @test "the pages are clean to the formatter" {
     command -v groff > /dev/null || skip "groff is not installed"
     for file in "$pages"/*.[157]; do

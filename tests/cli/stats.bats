@@ -53,6 +53,19 @@ stats() {
     jq -e '.kernels[0] | .name == "A" and .blocks == 8 and .limiter == "blocks" and .occupancy_pct == 50' <<< "$output"
 }
 
+@test "stats: a plain field goes from a profile through trace and store into the table" {
+    command -v jq > /dev/null || skip "no jq"
+    cd "$BATS_TEST_TMPDIR"
+    "$GRIDTIDE" import -q "$GRIDTIDE_SOURCE/tests/fuzz/samples/kineto.json" -o plain.jsonl
+    grep -q '"recorded_occupancy_pct":25' plain.jsonl
+    "$GRIDTIDE" run -q plain.jsonl -o plain.db
+    run --separate-stderr "$GRIDTIDE" stats plain.db --format json
+    [ "$(jq -c '[.kernels[].recorded_occupancy_pct] | unique' <<< "$output")" = '[null,25]' ]
+    sqlite3 plain.db 'DROP TABLE plain_value; PRAGMA user_version = 12'
+    run --separate-stderr "$GRIDTIDE" stats plain.db --format json
+    [ "$(jq -c '[.kernels[].recorded_occupancy_pct] | unique' <<< "$output")" = '[null]' ]
+}
+
 @test "stats: CSV rows begin with their section" {
     golden
     stats --format csv

@@ -295,7 +295,7 @@ void gt_import_write_ranges(struct gt_import_finish *finish)
     for (uint32_t i = 0; i < import->range_count; i++) {
         const struct gt_import_range *from = &import->ranges[i];
         int64_t start_ns = from->start_ns < finish->origin_ns ? finish->origin_ns : from->start_ns;
-        struct gt_range *range;
+        struct gt_range *to;
 
         if (from->end_ns < start_ns)
             continue;
@@ -303,15 +303,14 @@ void gt_import_write_ranges(struct gt_import_finish *finish)
             gt_import_warn(workload, "ranges-unreadable", 1);
             continue;
         }
-        range = &workload->ranges[gt_workload_add_range(workload)];
-        range->start_ps = (uint64_t)(start_ns - finish->origin_ns) * 1000;
-        range->duration_ps = (uint64_t)(from->end_ns - start_ns) * 1000;
-        range->name = from->name;
-        range->thread = thread_of(import, from, threads);
-        range->external = from->external;
-        range->gradient_bytes = from->gradient_bytes;
-        range->kind = from->kind;
-        range->flags = from->flags;
+        to = &workload->ranges[gt_workload_add_range(workload)];
+        to->start_ps = (uint64_t)(start_ns - finish->origin_ns) * 1000;
+        to->duration_ps = (uint64_t)(from->end_ns - start_ns) * 1000;
+        to->name = from->name;
+        to->thread = thread_of(import, from, threads);
+        to->kind = from->kind;
+        to->flags = from->flags;
+        GT_RANGE_PLAIN(GT_PLAIN_COPY)
     }
     free(threads);
     free(import->ranges);

@@ -25,17 +25,15 @@
 
 struct gt_import_call {
     int64_t start_ns, end_ns;
-    uint64_t held_ns; /* of that, by the recorder */
-    uint64_t process; /* any number that tells processes apart, as in ops and targets */
-    uint32_t correlation;
-    uint32_t external;      /* Kineto's External id; 0: none */
-    uint32_t thread;        /* gt_import_thread() */
-    uint32_t name;          /* gt_name() */
-    uint32_t stream, event; /* GT_NONE until known */
-    uint32_t buffer;        /* of alloc and free: gt_workload_add_buffer(); GT_NONE */
-    uint32_t executable;    /* of a graph's launch: gt_import_executable(); GT_NONE until known */
-    uint8_t kind, flags;    /* gt_cuda_api_find() */
-    bool edges_known;       /* of a graph's launch: they are among the edges added, if there are any */
+    uint64_t process;              /* any number that tells processes apart, as in ops and targets */
+    GT_CALL_PLAIN(GT_PLAIN_MEMBER) /* correlation: GT_NO_CORRELATION where there is none */
+    uint32_t thread;               /* gt_import_thread() */
+    uint32_t name;                 /* gt_name() */
+    uint32_t stream, event;        /* GT_NONE until known */
+    uint32_t buffer;               /* of alloc and free: gt_workload_add_buffer(); GT_NONE */
+    uint32_t executable;           /* of a graph's launch: gt_import_executable(); GT_NONE until known */
+    uint8_t kind, flags;           /* gt_cuda_api_find() */
+    bool edges_known;              /* of a graph's launch: they are among the edges added, if there are any */
 };
 
 struct gt_import_op {
@@ -49,8 +47,7 @@ struct gt_import_op {
     uint32_t call;       /* set by gt_import_finish() */
     uint32_t executable; /* of the graph whose node it is, as in calls; GT_NONE: not known */
     uint8_t kind, direction, memory;
-    bool from_peer; /* P2P: from there, not there */
-    bool programmatic;
+    GT_OP_PLAIN(GT_PLAIN_MEMBER)
     bool has_priority; /* of its own: `priority` */
     int32_t priority;
 };
@@ -75,11 +72,10 @@ struct gt_import_target {
 /* A range of a thread's time. */
 struct gt_import_range {
     int64_t start_ns, end_ns;
-    uint64_t gradient_bytes; /* as of gt_range */
-    uint32_t thread;         /* gt_import_range_thread() */
-    uint32_t name;           /* gt_name() */
-    uint32_t external;       /* Kineto's External id; 0: none */
-    uint8_t kind, flags;     /* gt_range_kind, gt_range_flag */
+    uint32_t thread; /* gt_import_range_thread() */
+    uint32_t name;   /* gt_name() */
+    GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
+    uint8_t kind, flags; /* gt_range_kind, gt_range_flag */
 };
 /* Whose time that is: as for gt_import_thread(). */
 struct gt_import_range_thread {

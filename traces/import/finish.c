@@ -227,25 +227,24 @@ static void write_calls(struct gt_import_finish *finish)
     for (uint32_t i = 0; i < finish->kept; i++) {
         const struct gt_import_call *from = &finish->import->calls[finish->order[i]];
         uint32_t index = gt_workload_add_call(workload); /* may move the calls */
-        struct gt_call *call = &workload->calls[index];
+        struct gt_call *to = &workload->calls[index];
 
-        call->start_ps = since_origin_ps(finish, from->start_ns);
-        call->duration_ps = since_origin_ps(finish, from->end_ns) - call->start_ps;
-        call->held_ps = from->held_ns * 1000;
-        call->thread = from->thread;
-        call->name = from->name;
-        call->stream = from->stream;
-        call->event = from->event;
-        call->buffer = from->buffer;
-        call->flags = from->flags;
-        call->correlation = from->correlation == GT_NO_CORRELATION ? 0 : from->correlation;
-        call->external = from->external;
-        call->first_op = first_op;
-        call->ops = finish->first_op[finish->order[i] + 1] - finish->first_op[finish->order[i]];
-        first_op += call->ops;
-        settle(finish, finish->order[i], call);
-        if (call->kind == GT_CALL_GRAPH_LAUNCH)
-            call->executable = from->executable;
+        to->start_ps = since_origin_ps(finish, from->start_ns);
+        to->duration_ps = since_origin_ps(finish, from->end_ns) - to->start_ps;
+        to->thread = from->thread;
+        to->name = from->name;
+        to->stream = from->stream;
+        to->event = from->event;
+        to->buffer = from->buffer;
+        to->flags = from->flags;
+        GT_CALL_PLAIN(GT_PLAIN_COPY)
+        to->correlation = from->correlation == GT_NO_CORRELATION ? 0 : from->correlation;
+        to->first_op = first_op;
+        to->ops = finish->first_op[finish->order[i] + 1] - finish->first_op[finish->order[i]];
+        first_op += to->ops;
+        settle(finish, finish->order[i], to);
+        if (to->kind == GT_CALL_GRAPH_LAUNCH)
+            to->executable = from->executable;
     }
 }
 
@@ -296,22 +295,21 @@ static void write_ops(struct gt_import_finish *finish)
         for (uint32_t n = workload->calls[i].ops; n > 0; n--) {
             const struct gt_import_op *from = &finish->import->ops[*next++];
             uint32_t index = gt_workload_add_op(workload);
-            struct gt_op *op = &workload->ops[index];
+            struct gt_op *to = &workload->ops[index];
 
-            op->start_ps = since_origin_ps(finish, from->start_ns);
-            op->duration_ps = since_origin_ps(finish, from->end_ns) - op->start_ps;
-            op->bytes = from->bytes;
-            op->call = i;
-            op->stream = from->stream;
-            op->kernel = kernel_of(workload, &workload->calls[i], from->kernel);
-            op->kind = from->kind;
-            op->direction = from->direction;
-            op->memory = from->memory;
-            op->peer_gpu = from->peer_gpu;
-            op->from_peer = from->from_peer;
-            op->programmatic = from->programmatic;
-            op->has_priority = from->has_priority;
-            op->priority = from->priority;
+            to->start_ps = since_origin_ps(finish, from->start_ns);
+            to->duration_ps = since_origin_ps(finish, from->end_ns) - to->start_ps;
+            to->bytes = from->bytes;
+            to->call = i;
+            to->stream = from->stream;
+            to->kernel = kernel_of(workload, &workload->calls[i], from->kernel);
+            to->kind = from->kind;
+            to->direction = from->direction;
+            to->memory = from->memory;
+            to->peer_gpu = from->peer_gpu;
+            GT_OP_PLAIN(GT_PLAIN_COPY)
+            to->has_priority = from->has_priority;
+            to->priority = from->priority;
             /* Of nested calls the inner one may have launched it: what operations carry counts. */
             if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)
                 workload->calls[i].correlation = from->correlation;

@@ -40,6 +40,15 @@ void gt_emit_flag(struct gt_emit *emit, const char *name, bool value);
 void gt_emit_ref(struct gt_emit *emit, const char *name, const struct gt_key *key);
 void gt_emit_json(struct gt_emit *emit, const char *name, const char *json); /* a value as it stands */
 void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3]);
+/* A row of plain_fields.h, of *from, where that is not 0. */
+#define GT_EMIT_PLAIN(member, ctype, type, key, store) \
+    if (from->member != 0)                             \
+        GT_EMIT_##type(key, from->member);
+#define GT_EMIT_U32(key, value)  gt_emit_number(emit, key, value)
+#define GT_EMIT_U64(key, value)  gt_emit_number(emit, key, value)
+#define GT_EMIT_BOOL(key, value) gt_emit_flag(emit, key, value)
+#define GT_EMIT_TIME(key, value) gt_emit_time(emit, key "_ns", value)
+
 /* A field that is a list, and values of lists. */
 void gt_emit_open_list(struct gt_emit *emit, const char *name);
 void gt_emit_close_list(struct gt_emit *emit);

@@ -38,6 +38,10 @@ struct gt_field {
     unsigned choice_count;
 };
 
+/* A row of plain_fields.h as a field of `struct_type`, of which it is a member. */
+#define GT_FIELD_PLAIN(struct_type, member, type, key) \
+    { key, GT_FIELD_##type, offsetof(struct_type, member), NULL, 0 },
+
 /* The fields of one kind of object; at most 64. */
 struct gt_field_table {
     const char *what; /* "a call", for messages */

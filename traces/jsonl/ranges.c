@@ -11,12 +11,13 @@
 struct raw_range {
     const struct gt_json_token *name, *thread;
     gt_time_ps start, duration;
-    uint64_t gradient_bytes;
-    uint32_t calls, external;
+    uint32_t calls;
+    GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
     uint8_t kind;
     bool unnested;
 };
 
+#define RANGE_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_range, member, type, key)
 static const struct gt_field range_fields[] = {
     { "range", GT_FIELD_TEXT, offsetof(struct raw_range, name), NULL, 0 },
     { "kind", GT_FIELD_CHOICE, offsetof(struct raw_range, kind), gt_range_kind_names, GT_RANGE_KINDS },
@@ -24,9 +25,7 @@ static const struct gt_field range_fields[] = {
     { "start", GT_FIELD_TIME, offsetof(struct raw_range, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_range, duration), NULL, 0 },
     { "calls", GT_FIELD_U32, offsetof(struct raw_range, calls), NULL, 0 },
-    { "external_id", GT_FIELD_U32, offsetof(struct raw_range, external), NULL, 0 },
-    { "gradient_bytes", GT_FIELD_U64, offsetof(struct raw_range, gradient_bytes), NULL, 0 },
-    { "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
+    GT_RANGE_PLAIN(RANGE_PLAIN){ "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
 };
 static const struct gt_field_table range_table = GT_FIELD_TABLE("a range", range_fields);
 
@@ -44,6 +43,11 @@ static int check_range(const struct raw_range *raw, struct gt_error *error)
         return gt_error_set(error, "the calls of the range are missing: give \"calls\", the number of following "
                                    "calls, or \"start_us\" and \"duration_us\"");
     return 0;
+}
+
+static void copy_fields(struct gt_range *to, const struct raw_range *from)
+{
+    GT_RANGE_PLAIN(GT_PLAIN_COPY)
 }
 
 int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
@@ -68,8 +72,7 @@ int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
     range->duration_ps = raw.duration;
     range->name = gt_name(jsonl->workload, raw.name->text, raw.name->length);
     range->thread = thread;
-    range->external = raw.external;
-    range->gradient_bytes = raw.gradient_bytes;
+    copy_fields(range, &raw);
     range->kind = raw.kind;
     range->flags = raw.unnested ? GT_RANGE_UNNESTED : 0;
     gt_array_grow(jsonl->range_calls, index, jsonl->range_room);
@@ -114,7 +117,7 @@ static bool must_count(const struct gt_workload *workload, const struct gt_range
 /* calls[i]: how many calls range i holds; NULL where none must say it. */
 static void emit_range(struct gt_emit *emit, uint32_t index, const uint32_t *calls)
 {
-    const struct gt_range *range = &emit->workload->ranges[index];
+    const struct gt_range *range = &emit->workload->ranges[index], *from = range;
     const struct gt_key *thread = &emit->keys.threads[range->thread];
 
     gt_emit_open(emit);
@@ -127,10 +130,7 @@ static void emit_range(struct gt_emit *emit, uint32_t index, const uint32_t *cal
     gt_emit_time(emit, "duration_ns", range->duration_ps);
     if (calls != NULL && must_count(emit->workload, range))
         gt_emit_number(emit, "calls", calls[index]);
-    if (range->external != 0)
-        gt_emit_number(emit, "external_id", range->external);
-    if (range->gradient_bytes != 0)
-        gt_emit_number(emit, "gradient_bytes", range->gradient_bytes);
+    GT_RANGE_PLAIN(GT_EMIT_PLAIN)
     gt_emit_flag(emit, "unnested", range->flags & GT_RANGE_UNNESTED);
     gt_emit_close(emit, GT_EXTRA_RANGE, index);
     gt_emit_newline(emit);

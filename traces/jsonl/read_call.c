@@ -21,14 +21,15 @@ struct raw_op {
     uint64_t bytes;
     uint8_t kind, direction, memory;
     int32_t priority;
-    bool programmatic, from_peer;
+    GT_OP_PLAIN(GT_PLAIN_MEMBER)
 };
 struct raw_call {
     const struct gt_json_token *thread, *event, *name, *nodes, *buffer, *executable;
     uint64_t address;
-    gt_time_ps start, duration, piece, held;
+    gt_time_ps start, duration, piece;
     struct raw_op op;
-    uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external, most_pieces;
+    uint32_t grid[3], block[3], dynamic_shared_bytes;
+    GT_CALL_PLAIN(GT_PLAIN_MEMBER)
     uint8_t kind;
     bool synchronous, inferred, target_unknown, loads;
 };
@@ -49,14 +50,15 @@ struct raw_call {
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }, \
-    { "programmatic", GT_FIELD_BOOL, offsetof(type, op programmatic), NULL, 0 }, \
-    { "priority", GT_FIELD_I32, offsetof(type, op priority), NULL, 0 }, \
-    { "from_peer", GT_FIELD_BOOL, offsetof(type, op from_peer), NULL, 0 }
+    { "priority", GT_FIELD_I32, offsetof(type, op priority), NULL, 0 },
+#define NODE_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_op, member, type, key)
+#define CALL_OP_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_call, op.member, type, key)
+#define CALL_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_call, member, type, key)
 /* clang-format on */
 
 static const struct gt_field node_fields[] = {
-    OP_FIELDS(struct raw_op, ),
-    { "kind", GT_FIELD_CHOICE, offsetof(struct raw_op, kind), gt_op_kind_names, GT_OP_KINDS },
+    OP_FIELDS(struct raw_op, ) GT_OP_PLAIN(NODE_PLAIN){ "kind", GT_FIELD_CHOICE, offsetof(struct raw_op, kind),
+                                                        gt_op_kind_names, GT_OP_KINDS },
     { "start", GT_FIELD_TIME, offsetof(struct raw_op, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_op, duration), NULL, 0 },
 };
@@ -66,8 +68,8 @@ static const struct gt_field call_fields[] = {
     { "thread", GT_FIELD_REF, offsetof(struct raw_call, thread), NULL, 0 },
     { "start", GT_FIELD_TIME, offsetof(struct raw_call, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_call, duration), NULL, 0 },
-    OP_FIELDS(struct raw_call, op.),
-    { "op_start", GT_FIELD_TIME, offsetof(struct raw_call, op.start), NULL, 0 },
+    OP_FIELDS(struct raw_call, op.) GT_OP_PLAIN(CALL_OP_PLAIN)
+        GT_CALL_PLAIN(CALL_PLAIN){ "op_start", GT_FIELD_TIME, offsetof(struct raw_call, op.start), NULL, 0 },
     { "op_duration", GT_FIELD_TIME, offsetof(struct raw_call, op.duration), NULL, 0 },
     { "event", GT_FIELD_REF, offsetof(struct raw_call, event), NULL, 0 },
     { "nodes", GT_FIELD_ARRAY, offsetof(struct raw_call, nodes), NULL, 0 },
@@ -77,15 +79,11 @@ static const struct gt_field call_fields[] = {
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_call, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_call, block), NULL, 0 },
     { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_call, dynamic_shared_bytes), NULL, 0 },
-    { "correlation", GT_FIELD_U32, offsetof(struct raw_call, correlation), NULL, 0 },
-    { "external_id", GT_FIELD_U32, offsetof(struct raw_call, external), NULL, 0 },
     { "synchronous", GT_FIELD_BOOL, offsetof(struct raw_call, synchronous), NULL, 0 },
     { "inferred", GT_FIELD_BOOL, offsetof(struct raw_call, inferred), NULL, 0 },
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
     { "loads", GT_FIELD_BOOL, offsetof(struct raw_call, loads), NULL, 0 },
     { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
-    { "most_pieces", GT_FIELD_U32, offsetof(struct raw_call, most_pieces), NULL, 0 },
-    { "held", GT_FIELD_TIME, offsetof(struct raw_call, held), NULL, 0 },
 };
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
 static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fields);
@@ -191,6 +189,11 @@ static int read_accesses(struct gt_jsonl *jsonl, const struct raw_op *raw, uint3
     return 0;
 }
 
+static void copy_op_fields(struct gt_op *to, const struct raw_op *from)
+{
+    GT_OP_PLAIN(GT_PLAIN_COPY)
+}
+
 /* Add one of the `ops` operations of a call; `stream` is the call's, for an operation that names none. */
 static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw, uint32_t stream,
                   struct gt_error *error)
@@ -223,10 +226,9 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     op->direction = raw->direction == NO_CHOICE ? GT_H2D : raw->direction;
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
-    op->programmatic = raw->programmatic;
     op->has_priority = raw->priority != NO_PRIORITY;
     op->priority = op->has_priority ? raw->priority : 0;
-    op->from_peer = raw->from_peer;
+    copy_op_fields(op, raw);
     workload->calls[call].ops++;
     if (read_accesses(jsonl, raw, index, error) != 0)
         return -1;
@@ -396,6 +398,11 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
     return kind == GT_OP_KERNEL ? gt_child_launches_expand(jsonl->workload, jsonl->workload->op_count - 1, error) : 0;
 }
 
+static void copy_call_fields(struct gt_call *to, const struct raw_call *from)
+{
+    GT_CALL_PLAIN(GT_PLAIN_COPY)
+}
+
 static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_call *raw,
                       const struct gt_call_rule *rule)
 {
@@ -411,11 +418,8 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;
     call->line = jsonl->line_number;
-    call->correlation = raw->correlation;
-    call->external = raw->external;
     call->piece_ps = raw->piece != GT_TIME_NONE ? raw->piece : 0;
-    call->most_pieces = raw->most_pieces;
-    call->held_ps = raw->held;
+    copy_call_fields(call, raw);
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
     jsonl->process = workload->threads[call->thread].process;
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)

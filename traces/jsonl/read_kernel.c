@@ -144,24 +144,21 @@ static int jsonl_collective(struct gt_jsonl *jsonl, const struct gt_raw_collecti
 struct raw_kernel {
     const struct gt_json_token *name, *id;
     uint32_t grid[3], block[3], cluster[3];
-    uint32_t registers, shared_bytes, dynamic_shared_bytes;
+    GT_KERNEL_PLAIN(GT_PLAIN_MEMBER)
     struct gt_field_times block_cost, block_list, phases;
-    gt_time_ps duration, prologue;
+    gt_time_ps duration;
     uint32_t grid_barriers, trigger_pct;
-    bool cooperative;
     const struct gt_json_token *runs, *arguments, *program, *tasks, *policy, *launches;
     struct gt_raw_collective collective;
 };
+#define KERNEL_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_kernel, member, type, key)
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
     { "id", GT_FIELD_REF, offsetof(struct raw_kernel, id), NULL, 0 },
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_kernel, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_kernel, block), NULL, 0 },
     { "cluster", GT_FIELD_SIZE3, offsetof(struct raw_kernel, cluster), NULL, 0 },
-    { "registers", GT_FIELD_U32, offsetof(struct raw_kernel, registers), NULL, 0 },
-    { "shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, shared_bytes), NULL, 0 },
-    { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, dynamic_shared_bytes), NULL, 0 },
-    { "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
+    GT_KERNEL_PLAIN(KERNEL_PLAIN){ "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
     { "block_list", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_list), NULL, 0 },
     { "phase", GT_FIELD_TIMES, offsetof(struct raw_kernel, phases), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
@@ -171,10 +168,8 @@ static const struct gt_field kernel_fields[] = {
     { "tasks", GT_FIELD_REF, offsetof(struct raw_kernel, tasks), NULL, 0 },
     { "policy", GT_FIELD_TEXT, offsetof(struct raw_kernel, policy), NULL, 0 },
     { "launches", GT_FIELD_ARRAY, offsetof(struct raw_kernel, launches), NULL, 0 },
-    { "cooperative", GT_FIELD_BOOL, offsetof(struct raw_kernel, cooperative), NULL, 0 },
     { "grid_barriers", GT_FIELD_U32, offsetof(struct raw_kernel, grid_barriers), NULL, 0 },
     { "trigger_pct", GT_FIELD_U32, offsetof(struct raw_kernel, trigger_pct), NULL, 0 },
-    { "prologue", GT_FIELD_TIME, offsetof(struct raw_kernel, prologue), NULL, 0 },
     GT_COLLECTIVE_FIELDS(struct raw_kernel, collective),
 };
 enum { SHAPE_GIVEN = 1 << 2 | 1 << 3 }; /* rows of this table */
@@ -302,6 +297,11 @@ static void free_lists(struct gt_kernel *kernel)
     gt_launch_rules_free(kernel->launches, kernel->launch_count);
 }
 
+static void copy_fields(struct gt_kernel *to, const struct raw_kernel *from)
+{
+    GT_KERNEL_PLAIN(GT_PLAIN_COPY)
+}
+
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
     struct raw_kernel raw = {
@@ -325,14 +325,10 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     memcpy(kernel.grid, raw.grid, sizeof kernel.grid);
     memcpy(kernel.block, raw.block, sizeof kernel.block);
     memcpy(kernel.cluster, raw.cluster, sizeof kernel.cluster);
-    kernel.registers_per_thread = raw.registers;
-    kernel.static_shared_bytes = raw.shared_bytes;
-    kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
+    copy_fields(&kernel, &raw);
     kernel.duration_ps = raw.duration;
-    kernel.cooperative = raw.cooperative;
     kernel.grid_barriers = raw.grid_barriers;
     kernel.early_pct = 100 - raw.trigger_pct;
-    kernel.prologue_ps = raw.prologue;
     if (read_cost(&raw, &kernel, error) != 0 ||
         (raw.phases.value != NULL && read_phases(&raw, &kernel, error) != 0) ||
         gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||

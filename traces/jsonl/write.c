@@ -203,7 +203,7 @@ static void emit_cost(struct gt_emit *emit, const struct gt_kernel *kernel)
 
 static void emit_kernel(struct gt_emit *emit, uint32_t index)
 {
-    const struct gt_kernel *kernel = &emit->workload->kernels[index];
+    const struct gt_kernel *kernel = &emit->workload->kernels[index], *from = kernel;
     const struct gt_key *key = &emit->keys.kernels[index];
     const char *name = kernel->name == GT_NONE ? "" : emit->keys.names[kernel->name];
 
@@ -217,21 +217,13 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
     }
     if (gt_kernel_cluster_blocks(kernel) > 1)
         gt_emit_size3(emit, "cluster", kernel->cluster);
-    if (kernel->registers_per_thread != 0)
-        gt_emit_number(emit, "registers", kernel->registers_per_thread);
-    if (kernel->static_shared_bytes != 0)
-        gt_emit_number(emit, "shared_bytes", kernel->static_shared_bytes);
-    if (kernel->dynamic_shared_bytes != 0)
-        gt_emit_number(emit, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
+    GT_KERNEL_PLAIN(GT_EMIT_PLAIN)
     emit_cost(emit, kernel);
     gt_emit_time(emit, "duration_ns", kernel->duration_ps);
-    gt_emit_flag(emit, "cooperative", kernel->cooperative);
     if (kernel->grid_barriers != 0)
         gt_emit_number(emit, "grid_barriers", kernel->grid_barriers);
     if (kernel->early_pct != 0)
         gt_emit_number(emit, "trigger_pct", 100 - kernel->early_pct);
-    if (kernel->prologue_ps != 0)
-        gt_emit_time(emit, "prologue_ns", kernel->prologue_ps);
     if (kernel->runs != GT_NONE)
         gt_emit_text(emit, "runs", emit->keys.names[kernel->runs]);
     if (kernel->arguments != GT_NONE)

@@ -67,6 +67,7 @@ static void emit_end(struct gt_emit *emit, const struct gt_op *op, bool writes)
 /* What an operation is, but for its times, stream and edges. */
 static void emit_work(struct gt_emit *emit, const struct gt_op *op)
 {
+    const struct gt_op *from = op;
     bool sized = op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET;
 
     if (op->kernel != GT_NONE)
@@ -79,8 +80,7 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_text(emit, "memory", gt_memory_names[op->memory]);
     if (op->peer_gpu != GT_NONE)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
-    gt_emit_flag(emit, "from_peer", op->from_peer);
-    gt_emit_flag(emit, "programmatic", op->programmatic);
+    GT_OP_PLAIN(GT_EMIT_PLAIN)
     if (op->has_priority)
         gt_emit_signed(emit, "priority", op->priority);
     emit_accesses(emit, op, false, false, "reads");
@@ -182,27 +182,20 @@ static void emit_who(struct gt_emit *emit, const struct gt_call *call)
 
 void gt_emit_call(struct gt_emit *emit, uint32_t index)
 {
-    const struct gt_call *call = &emit->workload->calls[index];
+    const struct gt_call *call = &emit->workload->calls[index], *from = call;
 
     gt_emit_open(emit);
     gt_emit_text(emit, "call", gt_call_kind_names[call->kind]);
     emit_who(emit, call);
     gt_emit_time(emit, "start_ns", call->start_ps);
     gt_emit_time(emit, "duration_ns", call->duration_ps);
-    if (call->held_ps != 0)
-        gt_emit_time(emit, "held_ns", call->held_ps);
     if (call->kind == GT_CALL_POLL)
         gt_emit_time(emit, "piece_ns", call->piece_ps);
-    if (call->most_pieces != 0)
-        gt_emit_number(emit, "most_pieces", call->most_pieces);
     if (is_flat(emit, call))
         emit_flat_op(emit, call);
     else if (call->ops != 0 || gt_call_rules[call->kind].op || call->kind == GT_CALL_GRAPH_LAUNCH)
         emit_nodes(emit, call);
-    if (call->correlation != 0)
-        gt_emit_number(emit, "correlation", call->correlation);
-    if (call->external != 0)
-        gt_emit_number(emit, "external_id", call->external);
+    GT_CALL_PLAIN(GT_EMIT_PLAIN)
     gt_emit_flag(emit, "synchronous", call->flags & GT_CALL_SYNCHRONOUS);
     gt_emit_flag(emit, "inferred", call->flags & GT_CALL_INFERRED);
     gt_emit_flag(emit, "target_unknown", call->flags & GT_CALL_TARGET_UNKNOWN);

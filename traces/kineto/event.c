@@ -126,6 +126,7 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
     const struct kineto_event *event = &kineto->event;
     int64_t registers = number_or(event, KINETO_REGISTERS, 0);
     int64_t shared = number_or(event, KINETO_SHARED_BYTES, 0);
+    int64_t occupancy = number_or(event, KINETO_OCCUPANCY, 0);
     /* clang-format off */
     struct gt_kernel kernel = {
         .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE, .runs = GT_NONE, .arguments = GT_NONE,
@@ -145,6 +146,7 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
         gt_name(kineto->import.workload, event->name.length > 0 ? event->name.bytes : "", event->name.length);
     kernel.registers_per_thread = (uint32_t)registers;
     kernel.dynamic_shared_bytes = (uint32_t)shared; /* static and dynamic: the profile has only the sum */
+    kernel.recorded_occupancy_pct = occupancy > 0 && occupancy <= 100 ? (uint32_t)occupancy : 0;
     op->kernel = gt_workload_kernel(kineto->import.workload, &kernel);
     op->memory = GT_MEMORY_UNKNOWN;
     kineto_note_collective(kineto, kineto->import.op_count - 1, gt_name_text(kineto->import.workload, kernel.name));

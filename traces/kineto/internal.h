@@ -21,6 +21,38 @@
 #include "traces/import/builder.h"
 #include "traces/kineto/tensors.h"
 
+/* Whole numbers among an event's args: a row each, of what reads it (event.number[], kineto_has()) and what it is called. */
+/* clang-format off */
+#define KINETO_ARG_NUMBERS(ROW) \
+    ROW(KINETO_DEVICE, "device") \
+    ROW(KINETO_CONTEXT, "context") \
+    ROW(KINETO_STREAM, "stream") \
+    ROW(KINETO_CORRELATION, "correlation") \
+    ROW(KINETO_BYTES, "bytes") \
+    ROW(KINETO_REGISTERS, "registers per thread") \
+    ROW(KINETO_SHARED_BYTES, "shared memory") \
+    ROW(KINETO_OCCUPANCY, "est. achieved occupancy %") \
+    ROW(KINETO_PRIORITY, "priority") \
+    ROW(KINETO_FROM_DEVICE, "fromDevice") \
+    ROW(KINETO_IN_DEVICE, "inDevice") \
+    ROW(KINETO_TO_DEVICE, "toDevice") \
+    ROW(KINETO_IN_CONTEXT, "inContext") \
+    ROW(KINETO_WAIT_STREAM, "wait_on_stream") \
+    ROW(KINETO_WAIT_RECORD, "wait_on_cuda_event_record_corr_id") \
+    ROW(KINETO_WAIT_EVENT, "wait_on_cuda_event_id") \
+    ROW(KINETO_EVENT, "event_id") \
+    ROW(KINETO_EXTERNAL, "External id") \
+    ROW(KINETO_IN_ELEMENTS, "In msg nelems") \
+    ROW(KINETO_OUT_ELEMENTS, "Out msg nelems") \
+    ROW(KINETO_GROUP_SIZE, "Group size") \
+    ROW(KINETO_SEQUENCE, "Seq") \
+    ROW(KINETO_FUNCTION, "Record function id") \
+    ROW(KINETO_MEMORY_BYTES, "Bytes") \
+    ROW(KINETO_ADDRESS, "Addr") \
+    ROW(KINETO_DEVICE_TYPE, "Device Type")
+#define KINETO_ARG_FIELD(field, text) field,
+/* clang-format on */
+
 /* Whole numbers of an event, by the field they stand in. */
 enum kineto_field {
     /* of the event itself */
@@ -28,33 +60,7 @@ enum kineto_field {
     KINETO_DUR, /* nanoseconds */
     KINETO_PID,
     KINETO_TID,
-    /* of its args */
-    KINETO_DEVICE,
-    KINETO_CONTEXT,
-    KINETO_STREAM,
-    KINETO_CORRELATION,
-    KINETO_BYTES,
-    KINETO_REGISTERS,
-    KINETO_SHARED_BYTES,
-    KINETO_PRIORITY,
-    KINETO_FROM_DEVICE,
-    KINETO_IN_DEVICE,
-    KINETO_TO_DEVICE,
-    KINETO_IN_CONTEXT,
-    KINETO_WAIT_STREAM,
-    KINETO_WAIT_RECORD,
-    KINETO_WAIT_EVENT,
-    KINETO_EVENT,
-    KINETO_EXTERNAL,
-    KINETO_IN_ELEMENTS,
-    KINETO_OUT_ELEMENTS,
-    KINETO_GROUP_SIZE,
-    KINETO_SEQUENCE,
-    KINETO_FUNCTION,
-    KINETO_MEMORY_BYTES,
-    KINETO_ADDRESS,
-    KINETO_DEVICE_TYPE,
-    KINETO_NUMBERS,
+    KINETO_ARG_NUMBERS(KINETO_ARG_FIELD) KINETO_NUMBERS,
     /* and what is no whole number */
     KINETO_PH = KINETO_NUMBERS,
     KINETO_CAT,

@@ -218,7 +218,7 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
 
     call->start_ns = (int64_t)record->start_ns;
     call->end_ns = (int64_t)record->end_ns;
-    call->held_ns = gt_recorded_held_ns(process, record);
+    call->held_ps = gt_recorded_held_ns(process, record) * 1000;
     if (call->end_ns < call->start_ns) {
         call->end_ns = call->start_ns;
         gt_import_warn(recorded->import.workload, "calls-without-end", 1);

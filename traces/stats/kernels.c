@@ -41,6 +41,7 @@ static void set_occupancy(struct gt_stats_kernel *out, const struct gt_device *d
     memcpy(out->grid, shape->grid, sizeof out->grid);
     memcpy(out->block, shape->block, sizeof out->block);
     out->blocks = gt_kernel_blocks(shape);
+    out->recorded_occupancy = shape->recorded_occupancy_pct == 0 ? NAN : shape->recorded_occupancy_pct / 100.0;
     out->waves = out->occupancy = NAN;
     if (gt_kernel_threads(shape) == 0 || gt_occupancy_of(device, shape, &occupancy, NULL) != 0)
         return;

@@ -4,6 +4,7 @@
 
 #include "sim/base/array.h"
 #include "traces/stats/internal.h"
+#include "traces/store/plain_rows.h"
 #include "traces/store/run_rows.h"
 
 static int load_run(struct gt_stats_work *work, struct gt_error *error)
@@ -85,5 +86,6 @@ int gt_stats_load(struct gt_stats_work *work, struct gt_error *error)
         gt_trace_streams(work->database, work->stats->run.trace_id, add_stream, work, error) != 0 ||
         gt_trace_kernels(work->database, work->stats->run.trace_id, add_kernel, work, error) != 0)
         return -1;
-    return 0;
+    return gt_trace_plain_kernels(work->database, work->stats->run.trace_id, work->shapes, (uint32_t)work->kernels,
+                                  error);
 }

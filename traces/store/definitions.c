@@ -325,6 +325,8 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
         result = gt_store_ranges(store, id, workload, error);
     if (result == 0)
         result = gt_store_tasks(store, id, workload, error);
+    if (result == 0)
+        result = gt_store_plain(store, id, workload, error);
     return result == 0 ? id : -1;
 }
 

@@ -11,6 +11,7 @@ static const char *const run_tables[] = {
 };
 static const char *const trace_tables[] = {
     "run",
+    "plain_value",
     "child_launch",
     "trace_source",
     "trace_file",

@@ -10,7 +10,7 @@ enum {
     GT_STORE_APPLICATION = 1196708164, /* as in schema.sql */
     GT_STORE_OLDEST = 2,  /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
     GT_STORE_KERNELS = 3, /* as schema_kernels.sql makes it: without ranges */
-    GT_STORE_VERSION = 12 /* as schema_files.sql makes it */
+    GT_STORE_VERSION = 13 /* as schema_plain.sql makes it */
 };
 
 struct gt_store {
@@ -64,6 +64,10 @@ int gt_store_tasks(struct gt_store *store, int64_t trace_id, const struct gt_wor
                    struct gt_error *error);
 int gt_store_run_tasks(struct gt_store *store, int64_t run_id, struct gt_task_record *records, uint64_t count,
                        struct gt_error *error);
+
+/* plain_rows.c: the plain fields of a trace's kernels, calls, operations and ranges.  Inside a transaction.  Returns 0 or -1. */
+int gt_store_plain(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
+                   struct gt_error *error);
 
 /* Bind a picosecond time, capped at what SQLite holds; GT_TIME_NONE gives NULL. */
 void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);

@@ -45,6 +45,8 @@ bool gt_store_has_executables(const struct gt_store *store);
 enum { GT_STORE_WITH_PEERS = 11 };
 /* Whether it knows the files of traces again (answers.h); stores before do not. */
 enum { GT_STORE_WITH_SOURCES = 12 };
+/* Whether it has plain fields (plain_rows.h); stores before do not. */
+enum { GT_STORE_WITH_PLAIN = 13 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */

@@ -5,7 +5,6 @@
 #include <argp.h>
 
 #include "sim/cmd/input/options.h"
-#include "sim/whatif/whatif.h"
 #include "traces/store/store.h"
 
 /* Exit statuses. */
@@ -28,25 +27,5 @@ int gt_with_store(const char *path, gt_store_work *work, const void *arguments);
 int gt_fail(const struct gt_error *error);
 /* A usage error: the same with a pointer to --help; returns GT_EXIT_USAGE. */
 int gt_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-struct gt_inquiry {
-    struct gt_workload *workload;
-    struct gt_device device;
-    struct gt_framework framework;
-    struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
-    struct gt_whatif_host host;
-    char *name; /* the trace's own, or its file's */
-};
-
-/* Read the trace at `path`, with the programs that its kernels take from `model`'s profiles, which have been read, and how
- * long these say that kernels last.  `independent`: patterns, NULL-ended, which must last.  Returns 0; -1 with the reason.
- * Either way gt_inquiry_free() ends it. */
-int gt_inquiry_begin(struct gt_inquiry *inquiry, const char *path, const struct gt_model_options *model,
-                     const char *const *independent, bool quiet, struct gt_error *error);
-void gt_inquiry_free(struct gt_inquiry *inquiry);
-
-/* What is asked about; it lasts as long as the inquiry. */
-struct gt_whatif_subject gt_inquiry_subject(const struct gt_inquiry *inquiry, const struct gt_model_options *model,
-                                            bool bars);
 
 #endif

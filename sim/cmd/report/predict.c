@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/input/common.h"
+#include "sim/cmd/input/inquiry.h"
 #include "sim/cmd/print/terminal.h"
 #include "traces/explain/run_options.h"
 #include "traces/store/answers.h"

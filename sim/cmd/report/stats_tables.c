@@ -167,7 +167,8 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
 #define KERNEL_SHAPES \
     {"shapes", GT_COLUMN_NUMBER}, {"grid", GT_COLUMN_TEXT}, {"block", GT_COLUMN_TEXT}, \
     {"blocks", GT_COLUMN_NUMBER}, {"blocks_per_sm", GT_COLUMN_NUMBER}, {"waves", GT_COLUMN_NUMBER}, \
-    {"occupancy_pct", GT_COLUMN_NUMBER}, {"limiter", GT_COLUMN_TEXT}
+    {"occupancy_pct", GT_COLUMN_NUMBER}, {"limiter", GT_COLUMN_TEXT}, \
+    {"recorded_occupancy_pct", GT_COLUMN_NUMBER}
 /* clang-format on */
 
 static void add_kernel_times(struct gt_table *table, const struct gt_stats_kernel *kernel)
@@ -199,6 +200,7 @@ static void add_kernel_shapes(struct gt_table *table, const struct gt_stats_kern
     gt_table_real(table, kernel->waves, 2);
     add_percent(table, kernel->occupancy);
     gt_table_text(table, kernel->limiter);
+    add_percent(table, kernel->recorded_occupancy);
 }
 
 static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells, size_t most)

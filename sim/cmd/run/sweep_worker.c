@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "sim/cmd/input/common.h"
+#include "sim/cmd/input/inquiry.h"
 #include "sim/cmd/run/sweep_frame.h"
 #include "sim/cmd/run/sweep_parts.h"
 

@@ -6,6 +6,7 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/common.h"
+#include "sim/cmd/input/inquiry.h"
 #include "sim/cmd/run/whatif_parts.h"
 
 enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256, GRADIENTS_MOST_MIB = 1 << 24, STEP_MOST_US = 1000000000 };
