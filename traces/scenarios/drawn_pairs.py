@@ -102,7 +102,7 @@ def tiles(stages, registers, shared):
 
     def draw(rng):
         threads = rng.choice([128, 256])
-        return {"grid": grid(rng, 66), "block": threads, "static": shared * threads // 256,
+        return {"grid": grid(rng, 66), "block": threads, "static": shared,
                 "arguments": {"stages": stages, "count": rng.randint(2, 16) * MIB, "work": rng.choice([1, 4, 16, 64])}}
     return ("cp_async_pipeline", function, registers, None, draw)
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """What running two kernels together gains, measured and simulated: stores of traces of traces/scenarios/drawn_pairs.py.
 
-    validate/scripts/pair_gains.py [-v] STORE [PATTERN]
+    validate/scripts/pair_gains.py [-v] [-g] STORE [PATTERN]
 
 Each trace has two kernels alone, then both at once: a before b, b before a, b behind a part of a.  The gain is the time of one after
 the other over the time together; below 1 together is slower.  Measured values are medians of the repetitions.  Prints, in % of
 what was measured, without sign: errors of kernels alone, of makespans together, of gains; then how often it is right that together is
-slower, or faster, by more than 2%.  -v: a line a pair and order.  PATTERN of names (SQL's GLOB) chooses traces.
+slower, or faster, by more than 2%.  -v: a line a pair and order.  -g: the GPU's part, from simulations that
+are given the host's measured times: when a launch comes decides what is still running, and that differs from run to run.  PATTERN of names (SQL's GLOB) chooses traces.
 """
 import sqlite3
 import statistics
@@ -16,12 +17,13 @@ ALONE, TOGETHER = (0, 1), ((2, 3), (4, 5), (6, 7))
 CLEAR = 0.02
 
 
-def spans(database, pattern):
+def spans(database, pattern, gpu_part):
     """{trace: {kind: [{op: (start, end)} a run]}}"""
     found = {}
     rows = database.execute(
         "SELECT t.name, r.kind, r.run_id, p.op_no, p.start_ps / 1e6, p.end_ps / 1e6 FROM run r JOIN trace t USING (trace_id)"
-        " JOIN run_op p USING (run_id) WHERE r.options NOT LIKE '%host=measured%' AND t.name GLOB ? ORDER BY r.run_id", (pattern,))
+        " JOIN run_op p USING (run_id) WHERE (r.kind = 'measured' OR (r.options LIKE '%host=measured%') = ?) AND t.name GLOB ?"
+        " ORDER BY r.run_id", (gpu_part, pattern))
     for name, kind, run, op, start, end in rows:
         found.setdefault(name, {}).setdefault(kind, {}).setdefault(run, {})[op] = (start, end)
     return {name: {kind: list(runs.values()) for kind, runs in kinds.items()} for name, kinds in found.items()}
@@ -46,11 +48,11 @@ def figure(name, errors):
 
 
 def main():
-    words = [word for word in sys.argv[1:] if word != "-v"]
+    words = [word for word in sys.argv[1:] if word not in ("-v", "-g")]
     database = sqlite3.connect(words[0])
     names = kernels(database)
     alone_errors, makespan_errors, gain_errors, right, clear = [], [], [], 0, 0
-    for name, kinds in sorted(spans(database, words[1] if len(words) > 1 else "*").items()):
+    for name, kinds in sorted(spans(database, words[1] if len(words) > 1 else "*", "-g" in sys.argv).items()):
         if "measured" not in kinds or "simulated" not in kinds:
             continue
         (alone, together), (said_alone, said) = values(kinds["measured"]), values(kinds["simulated"][-1:])
