@@ -64,6 +64,16 @@ ns_of() {
     grep -q programs=profile.jsonl <(sqlite3 run.db 'select options from run')
 }
 
+@test "programs: other registers or shared memory than the profile's are told" {
+    sed -e '2s/"registers":16/"registers":16,"shared_bytes":512/' timeline.jsonl > other.jsonl
+    run --separate-stderr "$GRIDTIDE" run --programs profile.jsonl other.jsonl -o run.db
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"warning: 1 kernels state other registers or shared memory than their profile, such as 'loop': \
+16 registers and 512 bytes in the trace, 16 and 0 in the profile; the trace's are used"* ]]
+    run --separate-stderr "$GRIDTIDE" run --programs profile.jsonl timeline.jsonl -o run.db
+    [[ "$stderr" != *"state other"* ]]
+}
+
 @test "programs: what no profile has is told and counted, and lasts as measured" {
     run "$GRIDTIDE" run --programs profile.jsonl --cost program strangers.jsonl -o run.db
     [ "$status" -eq 0 ]

@@ -170,6 +170,28 @@ static void the_same_grid_else_the_nearest(void **state)
     assert_int_equal(how(f, block), GT_MATCH_OTHER_BLOCK);
 }
 
+/* Stated as none, they are not compared; another grid may have other dynamic shared memory. */
+static void other_resources_are_counted(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint32_t i = 0; i < 4; i++)
+        launch(f->profiled, (const char *[]){ "same", "none", "more", "grid" }[i], 8, 64, "code");
+    for (uint32_t i = 0; i < 4; i++)
+        f->profiled->kernels[i].registers_per_thread = 20;
+    launch(f->timeline, "none", 8, 64, NULL);
+    f->timeline->kernels[f->timeline->ops[launch(f->timeline, "same", 8, 64, NULL)].kernel].registers_per_thread = 20;
+    f->timeline->kernels[f->timeline->ops[launch(f->timeline, "grid", 9, 64, NULL)].kernel].registers_per_thread = 30;
+    uint32_t more = f->timeline->ops[launch(f->timeline, "more", 8, 64, NULL)].kernel;
+    f->timeline->kernels[more].registers_per_thread = 20;
+    f->timeline->kernels[more].dynamic_shared_bytes = 100;
+    attach(f);
+    assert_int_equal(f->matches.differing, 1);
+    assert_int_equal(f->matches.first_differing, more);
+    assert_int_equal(f->matches.registers_per_thread, 20);
+    assert_int_equal(f->matches.shared_bytes, 0);
+}
+
 static void launches_are_counted_and_the_missing_warned_of(void **state)
 {
     struct fixture *f = *state;
@@ -258,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_better_name_wins, begin, end),
         cmocka_unit_test_setup_teardown(launches_of_one_shape_take_turns, begin, end),
         cmocka_unit_test_setup_teardown(the_same_grid_else_the_nearest, begin, end),
+        cmocka_unit_test_setup_teardown(other_resources_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(launches_are_counted_and_the_missing_warned_of, begin, end),
         cmocka_unit_test_setup_teardown(programs_outlast_the_profile, begin, end),
         cmocka_unit_test_setup_teardown(what_the_profiler_saw_goes_along, begin, end),

@@ -234,6 +234,26 @@ static enum gt_program_match find(struct gt_workload *timeline, uint32_t number,
     return how;
 }
 
+static uint32_t shared_bytes(const struct gt_kernel *kernel)
+{
+    return kernel->static_shared_bytes +
+           kernel->dynamic_shared_bytes; /* profiles of some formats have the sum only */
+}
+
+static void compare_resources(const struct gt_kernel *stated, gt_kernel_index number,
+                              const struct gt_kernel *profiled, struct gt_program_matches *matches)
+{
+    if ((stated->registers_per_thread == 0 && shared_bytes(stated) == 0) ||
+        (stated->registers_per_thread == profiled->registers_per_thread &&
+         shared_bytes(stated) == shared_bytes(profiled)))
+        return;
+    if (matches->differing++ > 0)
+        return;
+    matches->first_differing = number;
+    matches->registers_per_thread = profiled->registers_per_thread;
+    matches->shared_bytes = shared_bytes(profiled);
+}
+
 static void match_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
                       struct gt_program_matches *matches)
 {
@@ -245,6 +265,8 @@ static void match_all(struct gt_workload *timeline, const struct offers *offers,
         if (!choices[number].chosen) {
             matches->how[number] = (uint8_t)find(timeline, number, offers, &choices[number]);
             matches->kernels[matches->how[number]]++;
+            if (matches->how[number] == GT_MATCH_SAME)
+                compare_resources(&timeline->kernels[number], number, choices[number].items[0]->kernel, matches);
         }
         matches->launches[matches->how[number]]++;
         if (choices[number].count > 0)

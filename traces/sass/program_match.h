@@ -24,6 +24,11 @@ struct gt_program_matches {
     uint32_t count; /* of them */
     uint64_t kernels[GT_MATCHES];
     uint64_t launches[GT_MATCHES]; /* operations of these kernels */
+    /* Kernels that state registers or shared memory, and others than the launch of their shape whose program they have: the
+     * first of them, and what that launch has.  What the timeline states is used. */
+    uint32_t differing;
+    gt_kernel_index first_differing;
+    uint32_t registers_per_thread, shared_bytes;
 };
 
 /* Give every kernel of `timeline` that has no program that of a launch in `profiled`, `count` workloads.  Of

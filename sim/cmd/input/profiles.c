@@ -59,6 +59,25 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
         fprintf(stderr, "gridtide: warning: no machine code for %" PRIu64 " more kernels\n", missing - told);
 }
 
+static void tell_differing(const struct gt_workload *workload, const struct gt_program_matches *matches)
+{
+    const struct gt_kernel *kernel = &workload->kernels[matches->first_differing];
+    char *name;
+
+    if (matches->differing == 0)
+        return;
+    name = gt_clean_name(gt_name_text(workload, kernel->name));
+    fprintf(stderr,
+            "gridtide: warning: %" PRIu32
+            " kernels state other registers or shared memory than their profile, such as "
+            "'%.100s': %" PRIu32 " registers and %" PRIu32 " bytes in the trace, %" PRIu32 " and %" PRIu32
+            " in the profile; the trace's are used\n",
+            matches->differing, name, kernel->registers_per_thread,
+            kernel->static_shared_bytes + kernel->dynamic_shared_bytes, matches->registers_per_thread,
+            matches->shared_bytes);
+    free(name);
+}
+
 void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
                         bool quiet)
 {
@@ -86,6 +105,7 @@ void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *
                 shown, kernels - missing, kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
         free(shown);
         tell_missing(workload, &matches);
+        tell_differing(workload, &matches);
     }
     free(matches.how);
 }
