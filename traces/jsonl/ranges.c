@@ -25,7 +25,8 @@ static const struct gt_field range_fields[] = {
     { "start", GT_FIELD_TIME, offsetof(struct raw_range, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_range, duration), NULL, 0 },
     { "calls", GT_FIELD_U32, offsetof(struct raw_range, calls), NULL, 0 },
-    GT_RANGE_PLAIN(RANGE_PLAIN){ "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
+    { "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
+    GT_RANGE_PLAIN(RANGE_PLAIN)
 };
 static const struct gt_field_table range_table = GT_FIELD_TABLE("a range", range_fields);
 

@@ -50,17 +50,18 @@ struct raw_call {
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }, \
-    { "priority", GT_FIELD_I32, offsetof(type, op priority), NULL, 0 },
+    { "priority", GT_FIELD_I32, offsetof(type, op priority), NULL, 0 }
 #define NODE_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_op, member, type, key)
 #define CALL_OP_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_call, op.member, type, key)
 #define CALL_PLAIN(member, ctype, type, key, store) GT_FIELD_PLAIN(struct raw_call, member, type, key)
 /* clang-format on */
 
 static const struct gt_field node_fields[] = {
-    OP_FIELDS(struct raw_op, ) GT_OP_PLAIN(NODE_PLAIN){ "kind", GT_FIELD_CHOICE, offsetof(struct raw_op, kind),
-                                                        gt_op_kind_names, GT_OP_KINDS },
+    OP_FIELDS(struct raw_op, ),
+    { "kind", GT_FIELD_CHOICE, offsetof(struct raw_op, kind), gt_op_kind_names, GT_OP_KINDS },
     { "start", GT_FIELD_TIME, offsetof(struct raw_op, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_op, duration), NULL, 0 },
+    GT_OP_PLAIN(NODE_PLAIN)
 };
 static const struct gt_field call_fields[] = {
     { "call", GT_FIELD_CHOICE, offsetof(struct raw_call, kind), gt_call_kind_names, GT_CALL_KINDS },
@@ -68,8 +69,8 @@ static const struct gt_field call_fields[] = {
     { "thread", GT_FIELD_REF, offsetof(struct raw_call, thread), NULL, 0 },
     { "start", GT_FIELD_TIME, offsetof(struct raw_call, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_call, duration), NULL, 0 },
-    OP_FIELDS(struct raw_call, op.) GT_OP_PLAIN(CALL_OP_PLAIN)
-        GT_CALL_PLAIN(CALL_PLAIN){ "op_start", GT_FIELD_TIME, offsetof(struct raw_call, op.start), NULL, 0 },
+    OP_FIELDS(struct raw_call, op.),
+    { "op_start", GT_FIELD_TIME, offsetof(struct raw_call, op.start), NULL, 0 },
     { "op_duration", GT_FIELD_TIME, offsetof(struct raw_call, op.duration), NULL, 0 },
     { "event", GT_FIELD_REF, offsetof(struct raw_call, event), NULL, 0 },
     { "nodes", GT_FIELD_ARRAY, offsetof(struct raw_call, nodes), NULL, 0 },
@@ -84,6 +85,7 @@ static const struct gt_field call_fields[] = {
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
     { "loads", GT_FIELD_BOOL, offsetof(struct raw_call, loads), NULL, 0 },
     { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
+    GT_OP_PLAIN(CALL_OP_PLAIN) GT_CALL_PLAIN(CALL_PLAIN)
 };
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
 static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fields);

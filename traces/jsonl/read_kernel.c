@@ -158,7 +158,7 @@ static const struct gt_field kernel_fields[] = {
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_kernel, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_kernel, block), NULL, 0 },
     { "cluster", GT_FIELD_SIZE3, offsetof(struct raw_kernel, cluster), NULL, 0 },
-    GT_KERNEL_PLAIN(KERNEL_PLAIN){ "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
+    { "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
     { "block_list", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_list), NULL, 0 },
     { "phase", GT_FIELD_TIMES, offsetof(struct raw_kernel, phases), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
@@ -171,6 +171,7 @@ static const struct gt_field kernel_fields[] = {
     { "grid_barriers", GT_FIELD_U32, offsetof(struct raw_kernel, grid_barriers), NULL, 0 },
     { "trigger_pct", GT_FIELD_U32, offsetof(struct raw_kernel, trigger_pct), NULL, 0 },
     GT_COLLECTIVE_FIELDS(struct raw_kernel, collective),
+    GT_KERNEL_PLAIN(KERNEL_PLAIN)
 };
 enum { SHAPE_GIVEN = 1 << 2 | 1 << 3 }; /* rows of this table */
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);

@@ -61,17 +61,18 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
 
 static void tell_differing(const struct gt_workload *workload, const struct gt_program_matches *matches)
 {
-    const struct gt_kernel *kernel = &workload->kernels[matches->first_differing];
+    const struct gt_kernel *kernel;
     char *name;
 
     if (matches->differing == 0)
         return;
+    kernel = &workload->kernels[matches->first_differing];
     name = gt_clean_name(gt_name_text(workload, kernel->name));
     fprintf(stderr,
-            "gridtide: warning: %" PRIu32
-            " kernels state other registers or shared memory than their profile, such as "
-            "'%.100s': %" PRIu32 " registers and %" PRIu32 " bytes in the trace, %" PRIu32 " and %" PRIu32
-            " in the profile; the trace's are used\n",
+            "gridtide: warning: registers or shared memory differ from the profile's in %" PRIu32
+            " kernel(s), such as '%.100s': "
+            "%" PRIu32 " registers and %" PRIu32 " bytes in the trace, %" PRIu32 " and %" PRIu32
+            " in the profile; the trace's values are used\n",
             matches->differing, name, kernel->registers_per_thread,
             kernel->static_shared_bytes + kernel->dynamic_shared_bytes, matches->registers_per_thread,
             matches->shared_bytes);
