@@ -67,12 +67,15 @@ static double weight_among(const struct gt_sm_core *sm, const struct gt_basic_bl
     return weight(block, edge) * fmax(0, 1 - last / fmax(1, out));
 }
 
-/* The edge that is owed most. GT_NONE: none has executions. */
+/* An edge that is owed less has been taken often enough. */
+#define OWED 1e-9
+
+/* The edge that is owed most, or the one with the work as long as it is owed any. GT_NONE: none has executions. */
 static uint32_t owed(struct gt_sm_core *sm, const struct gt_warp_state *warp, enum among among, bool by_role)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edges = sm->code.program->edges;
-    uint32_t best = GT_NONE, end = block->first_edge + block->edge_count;
+    uint32_t best = GT_NONE, more = GT_NONE, end = block->first_edge + block->edge_count;
     double sum = 0;
 
     for (uint32_t e = block->first_edge; e < end; e++)
@@ -84,9 +87,12 @@ static uint32_t owed(struct gt_sm_core *sm, const struct gt_warp_state *warp, en
         if (share <= 0 || !is_among(&edges[e], among) || (by_role && !may_go(&edges[e], warp)))
             continue;
         sm->edge_carry[e] += share;
-        if (best == GT_NONE || sm->edge_carry[e] > sm->edge_carry[best] + 1e-9)
+        if (sm->code.more_work[e] && sm->edge_carry[e] > OWED)
+            more = e;
+        if (best == GT_NONE || sm->edge_carry[e] > sm->edge_carry[best] + OWED)
             best = e;
     }
+    best = more != GT_NONE ? more : best;
     if (best != GT_NONE)
         sm->edge_carry[best] -= 1;
     return best;
@@ -335,7 +341,7 @@ static bool stays(struct gt_sm_core *sm, struct gt_warp_state *warp)
         return choice == 1;
     double *owe = &sm->block_carry[warp->block];
     *owe += block->executions > 0 ? (double)edge->executions / (double)block->executions : 0;
-    bool on = *owe >= 0.5 || rare(sm, warp, visit) != GT_NONE;
+    bool on = *owe >= (sm->code.more_work[block->first_edge] ? OWED : 0.5) || rare(sm, warp, visit) != GT_NONE;
     *owe -= on;
     if (block->who == GT_WHO_BLOCK)
         remember(shared, visit, on ? 1 : 2);

@@ -363,6 +363,7 @@ int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *devi
     pipeline(code, &t);
     memory(code, &device->warp, &t);
     gt_warp_find_misses(code, (double)device->warp.l2_bytes);
+    gt_warp_find_in_flight(code, launch, &device->warp, device->sms);
     gt_warp_find_rare(code, device);
     return 0;
 }
@@ -377,4 +378,5 @@ void gt_warp_decode_free(struct gt_decoded_program *code)
     free(code->kept);
     free(code->long_loop);
     free(code->rare);
+    free(code->more_work);
 }

@@ -39,6 +39,7 @@ struct gt_decoded_inst {
     float counts;                   /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
     float l1_miss, l2_miss;         /* a load: of its sectors, of those that reach L2 */
+    float l2_wait;                  /* of its sectors that reach L2: they wait for DRAM, see in_flight.c */
     bool once;                      /* what it reads misses L2 the first time only */
 };
 
@@ -126,6 +127,7 @@ struct gt_decoded_program {
     double *exit_sum;             /* [loop]: executions of those */
     bool *long_loop;              /* [loop]: the one of its nest with the most trips */
     double *kept;                 /* [loop]: the part of trips beyond the first that are work, see waiting.c */
+    bool *more_work;              /* [edge]: the fullest SM's first blocks take it, see rare_paths.c */
     bool *rare;                   /* [edge]: only the SM's last block takes it, see rare_paths.c */
     uint32_t lines, constants;
     uint8_t ring_mask;     /* scoreboards with waits that count */
@@ -214,7 +216,11 @@ void gt_warp_decode_free(struct gt_decoded_program *code);
 /* misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
 void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes);
 
-/* rare_paths.c: find the edges that few blocks take: code->rare. */
+/* in_flight.c: l2_wait of each op, of a launch on a GPU of `sms`. */
+void gt_warp_find_in_flight(struct gt_decoded_program *code, const struct gt_warp_launch *launch,
+                            const struct gt_warp_costs *costs, uint32_t sms);
+
+/* rare_paths.c: find the edges that few blocks take, and those with the work: code->rare, code->more_work. */
 void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *device);
 
 /* register_banks.c: the registers that each instruction reads: `reads` of each op. */

@@ -175,6 +175,8 @@ static double run_wave(const struct gt_kernel_model *modelled, const struct gt_k
     some.blocks = residents * waves;
     some.blocks_per_sm = residents;
     some.competing = competing;
+    some.grid_blocks = (double)launch->launch.blocks;
+    some.blocks_at_once = fmin(some.grid_blocks, (double)residents * modelled->sms);
     some.coarse = true;
     some.warp_instructions =
         (uint64_t)((double)some.warp_instructions * (double)some.blocks / (double)launch->launch.blocks);

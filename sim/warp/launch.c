@@ -78,9 +78,24 @@ static double all_rows(const struct gt_sm_core *sm, uint64_t rows, double *bound
 /* Trips that are no whole number for a warp or block are some for one and others for the next. */
 #define WHOLE_TRIPS 0.01
 
+/* Are most warp instructions a loop's own? */
+static bool is_most_work(const struct gt_program *program, uint32_t loop)
+{
+    double own = 0, all = 0;
+
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        double executed = (double)program->blocks[b].executions * program->blocks[b].count;
+
+        all += executed;
+        own += program->blocks[b].loop == loop ? executed : 0;
+    }
+    return own * 2 > all;
+}
+
 /* Whether blocks, or warps, make different numbers of trips through a long loop.  A mean of many trips does not say;
- * but where an SM has a single block (`lone`), it has not got another's work. */
-static bool trips_differ(const struct gt_decoded_program *code, bool lone)
+ * but where an SM has a single block (`lone`), it has not got another's work, and where it has all its blocks
+ * `all_at_once`, none of them took another SM's. */
+static bool trips_differ(const struct gt_decoded_program *code, bool lone, bool all_at_once)
 {
     const struct gt_program *program = code->program;
     bool differ = false;
@@ -90,6 +105,7 @@ static bool trips_differ(const struct gt_decoded_program *code, bool lone)
         double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
         bool equivalent = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
 
+        differ |= code->long_loop[l] && all_at_once && loop->who == GT_WHO_VISIT && is_most_work(program, l);
         differ |= code->long_loop[l] && equivalent &&
                   (fabs(mean - round(mean)) > WHOLE_TRIPS * mean || (lone && WHOLE_TRIPS * mean > 0.5));
     }
@@ -138,7 +154,7 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
     if (counted <= busiest)
         return end;
     double more = counted / busiest;
-    if (trips_differ(&sm->code, rows == 1))
+    if (trips_differ(&sm->code, rows == 1, rows <= sm->launch->blocks_per_sm))
         return end * more;
     return fmax(end, busiest * more / fmax(sm->costs->busiest_issue_part, busiest / end));
 }

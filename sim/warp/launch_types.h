@@ -21,6 +21,8 @@ struct gt_warp_launch {
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
     uint32_t counted_sms;               /* of the GPU that counted that; 0: as many as there are */
     double competing;                   /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
+    double grid_blocks, blocks_at_once; /* of a grid of which `blocks` are a part: all, those that run at once; 0: as
+                                         * many as `blocks`, as many as fit */
     bool coarse;                        /* a tenth of the trips of long loops will do */
     double l2_reuse_fraction;           /* of its DRAM reads: served by L2 as it is found, see l2_reuse.h */
     double clock_share;                 /* of the SMs' usual clock, see gt_program; 0: all. Cycles do not heed it */

@@ -33,13 +33,12 @@ static double serve(const struct gt_sm_core *sm, struct gt_mem_queue *queue, dou
     return queue->free;
 }
 
-/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  It grows as
- * busy / sqrt(1 - busy), as loads from DRAM did on an H200 while it was read or copied at 3 to 96 % of its
- * rate. */
+/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  Loads of an H100 that was read, copied
+ * and added at 4 to 63 % of its DRAM's rate waited longer nearly in proportion to that. */
 double gt_warp_queueing_delay(double busy, double cycles)
 {
     busy = busy < MOST_BUSY ? busy : MOST_BUSY;
-    return cycles * M_SQRT2 * busy / sqrt(1 - busy);
+    return cycles * 2 * busy * sqrt(sqrt(0.5 / (1 - busy)));
 }
 
 static double crowd(const struct gt_mem_queue *queue, double cycles)
@@ -116,10 +115,20 @@ static double translate(struct gt_sm_core *sm, double from)
     return fmax(from, sm->translated);
 }
 
+/* A sum of shares this much below a whole number is that number. */
+#define WHOLE 1e-3
+
 /* Lines that a read of `lines` waits for DRAM for.  What is read again and again misses the first time, and
- * then all of it; what does not stay in L2 misses here and there. */
-static double missed_lines(struct gt_sm_core *sm, const struct gt_decoded_inst *op, double lines)
+ * then all of it; what does not stay in L2 misses here and there.  Blocks that read the same wait for it in the same
+ * trips of a loop. */
+static double missed_lines(struct gt_sm_core *sm, const struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                           double lines)
 {
+    if (op->l2_wait > op->l2_miss) {
+        uint32_t left = warp->trips[sm->code.program->blocks[warp->block].loop];
+
+        return floor(left * op->l2_wait + WHOLE) > floor((left - 1.0) * op->l2_wait + WHOLE) ? lines : 0;
+    }
     if (op->once)
         return lines * whole_part(&sm->dram_carry[1], 1, op->l2_miss);
     return whole_part(&sm->dram_carry[0], lines, op->l2_miss);
@@ -251,7 +260,7 @@ static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state 
         double part = sm->code.l2_per_load, bytes = GT_SECTOR_BYTES * access->sectors * missed / lines * part;
         struct read read = { .bytes = bytes,
                              .lines = missed * part,
-                             .missed = missed_lines(sm, op, missed * part),
+                             .missed = missed_lines(sm, warp, op, missed * part),
                              .dram_bytes = bytes * sm->code.dram_per_l2_miss * op->l2_miss };
 
         double whole = fmin(1, access->sectors_ideal / access->sectors);
@@ -309,6 +318,16 @@ struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *war
     }
 }
 
+/* Cycles of the busiest L2 slice for an atomic.  Those that keep only a few slices busy follow each other there as fast
+ * as it takes them; of those spread over all slices, each waits for others on the way (counted on an H200: 1.45 where the
+ * busiest slice gets an eighth of them or more, 1.75 to 1.85 where it gets a 40th or less). */
+static double slice_cycles(const struct gt_warp_costs *costs, double slice)
+{
+    double spread = fmin(1, pow(1.5 * costs->atomic_slice_part / slice, 2));
+
+    return costs->atomic_cycles + spread * (costs->atomic_spread_cycles - costs->atomic_cycles);
+}
+
 struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now)
 {
     const struct gt_warp_costs *costs = sm->costs;
@@ -323,7 +342,9 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
     double lsu =
         gt_warp_lsu(sm, fmax(l1_passes(costs, access), sectors * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle), now);
     double share = sm->code.use.l2_atomic_slice_share, slice = share > 0 ? share : costs->atomic_slice_part;
-    double busy = sectors * slice * costs->atomic_cycles * sm->share;
+    double busy = sectors * slice * slice_cycles(costs, slice) * sm->share;
+    serve(sm, &sm->out, lsu, access->tag_requests * costs->sm_line_cycles);
+    lsu = fmax(lsu, sm->out.free);
     double l2 = serve(sm, &sm->atomic, lsu, busy);
     double bytes = GT_SECTOR_BYTES * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
     double done = fmax(l2, write_l2(sm, bytes, lookups, lsu) - costs->l2_near_latency);

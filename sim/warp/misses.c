@@ -2,7 +2,8 @@
  *
  * The profile says which part of all that was loaded missed L1, and L2, in a launch whose caches were cold.
  * What the code says of it:
- *  - A loop that loads as much as one before it goes over the same data again (soft-max, norms).
+ *  - A load in a loop, of as much as one in a loop before it, goes over the same data again (soft-max, norms).
+ *  - What threads of a warp read alike, other warps read too (a channel's weights).
  *  - A load from the registers of one before it, less than a sector away, reads the same sectors.
  *  - Loads past L1 that are not copies ask for what other blocks have just written: it is in L2.
  * Those hit where they can.  Of the other loads each is taken to bring as much that is new as any other, up
@@ -18,14 +19,13 @@
 
 enum {
     NEAR_INSTRUCTIONS = 256, /* looked back for a load from the same registers */
+    THREADS_A_WORD = 4,      /* and more that read it: it is theirs together */
     HALVINGS = 30            /* of the level's range: to a billionth of it */
 };
 
 /* A run of instructions in one loop, in the order of the code. */
 struct passage {
     uint32_t loop, first, last; /* last: one behind */
-    double sectors;             /* that its loads ask of L1 */
-    bool again;                 /* what a loop before it loaded */
 };
 
 struct loads {
@@ -74,14 +74,7 @@ static void find_passages(struct loads *loads)
             *last = (struct passage){ .loop = block->loop, .first = block->first, .last = block->first };
         }
         last->last = block->first + block->count;
-        for (uint32_t i = block->first; i < last->last; i++)
-            last->sectors += sectors_of(loads->code, i, false);
     }
-    for (uint32_t p = 0; p < loads->count; p++)
-        for (uint32_t q = 0; q < p && passages[p].loop != GT_NONE && passages[p].sectors > 0; q++)
-            if (passages[q].loop != GT_NONE && !passages[q].again && passages[q].loop != passages[p].loop &&
-                fabs(passages[p].sectors - passages[q].sectors) <= SAME * passages[q].sectors)
-                passages[p].again = true;
 }
 
 static bool writes(const struct gt_instruction *in, unsigned base)
@@ -122,6 +115,29 @@ static bool is_beside(const struct loads *loads, uint32_t i, uint32_t first)
     return false;
 }
 
+/* Whether threads of a warp read the same: weights of a channel, a row's mean. */
+static bool is_shared(const struct gt_instruction *in, const struct gt_access *access)
+{
+    return access != NULL &&
+           access->sectors_ideal * GT_SECTOR_BYTES * THREADS_A_WORD <= (double)in->threads_on * access->width_bytes;
+}
+
+/* Whether a loop before that of passage `p` has a load of as much as load `i`. */
+static bool was_loaded(const struct loads *loads, uint32_t p, uint32_t i)
+{
+    double sectors = loads->passages[p].loop == GT_NONE ? 0 : sectors_of(loads->code, i, false);
+
+    for (uint32_t q = 0; q < p && sectors > 0; q++) {
+        const struct passage *before = &loads->passages[q];
+        bool other = before->loop != GT_NONE && before->loop != loads->passages[p].loop;
+
+        for (uint32_t k = before->first; other && k < before->last; k++)
+            if (fabs(sectors_of(loads->code, k, false) - sectors) <= SAME * sectors)
+                return true;
+    }
+    return false;
+}
+
 static void find_old(struct loads *loads, bool l2)
 {
     const struct gt_program *program = loads->code->program;
@@ -131,7 +147,8 @@ static void find_old(struct loads *loads, bool l2)
             const struct gt_access *access = load_of(program, i);
             bool told = access != NULL && access->bypass_l1 && program->instructions[i].action == GT_ACTION_LOAD;
 
-            loads->old[i] = loads->passages[p].again || (l2 && told) || is_beside(loads, i, loads->passages[p].first);
+            loads->old[i] = was_loaded(loads, p, i) || (l2 && told) || is_shared(&program->instructions[i], access) ||
+                            is_beside(loads, i, loads->passages[p].first);
         }
 }
 

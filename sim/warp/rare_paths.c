@@ -2,8 +2,9 @@
  *
  * The block that ends last sums up what the others left (reductions, scans, top-k).  Dealt out by its share,
  * such a path would be taken by no block of the SM that is simulated, but the launch ends with it: the last
- * block of that SM takes it.  A block knows that it is the last from an atomic that all of them count with:
- * rare paths before the first of those are others', such as of a grid with little work for many blocks.
+ * block of that SM takes it.  A block knows that it is the last from an atomic that all of them count with.
+ * Before the first of those, a path that some blocks take and others pass is work that there is not for all: the SM that is
+ * simulated is the fullest, and its first blocks have it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,23 @@ static uint32_t first_atomic(const struct gt_program *program)
     return i;
 }
 
+/* Where blocks choose, before they count themselves, between work and little. */
+static void find_more_work(struct gt_decoded_program *code, uint32_t counted, uint8_t *seen)
+{
+    const struct gt_program *program = code->program;
+
+    code->more_work = gt_calloc(program->edge_count + 1, sizeof *code->more_work);
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        const struct gt_basic_block *block = &program->blocks[b];
+        bool chooses = block->who == GT_WHO_BLOCK && block->choice == GT_CHOICE_RATIO && block->loop == GT_NONE &&
+                       block->first < counted;
+
+        for (uint32_t e = block->first_edge; chooses && e < block->first_edge + block->edge_count; e++)
+            code->more_work[e] =
+                program->edges[e].executions > 0 && (block->end == GT_END_EXIT || is_detour(program, block, e, seen));
+    }
+}
+
 void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *device)
 {
     const struct gt_program *program = code->program;
@@ -80,5 +98,6 @@ void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *
             code->rare[e] = program->edges[e].executions > 0 && (double)program->edges[e].executions < few &&
                             is_detour(program, block, e, seen);
     }
+    find_more_work(code, counted, seen);
     free(seen);
 }

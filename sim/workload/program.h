@@ -204,11 +204,13 @@ struct gt_access {
     uint8_t space;       /* gt_space */
     uint8_t width_bytes; /* per thread: 1, 2, 4, 8, 16; LDSM/STSM: 4 x matrices; 0 bulk copies */
     struct gt_address address;
-    bool bypass_l1;      /* LDGSTS.BYPASS, .STRONG.GPU/SYS: not served by L1 */
-    float sectors;       /* 32-byte sectors asked for (global, local), hit or miss */
-    float sectors_ideal; /* with perfect coalescing */
-    float tag_requests;  /* L1 tag lookups (128-byte lines), global and local */
-    float wavefronts;    /* shared-memory passes, conflicts and all; shared side of LDGSTS too */
+    bool data_address;       /* goes where loaded data say: an index, a pointer */
+    uint16_t l2_fetch_bytes; /* that L2 reads of DRAM at once for it, by its modifier (LTC128B); 0: none */
+    bool bypass_l1;          /* LDGSTS.BYPASS, .STRONG.GPU/SYS: not served by L1 */
+    float sectors;           /* 32-byte sectors asked for (global, local), hit or miss */
+    float sectors_ideal;     /* with perfect coalescing */
+    float tag_requests;      /* L1 tag lookups (128-byte lines), global and local */
+    float wavefronts;        /* shared-memory passes, conflicts and all; shared side of LDGSTS too */
     float wavefronts_ideal;
     float bulk_bytes; /* of one bulk copy, as far as L2 traffic tells; 0 unknown */
 };

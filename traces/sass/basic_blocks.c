@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "traces/sass/control_flow.h"
+#include "traces/sass/taint.h"
 
 /* Does a block end behind this instruction? */
 static bool ends_block(const struct gt_sass_flow *flow)
@@ -200,6 +201,17 @@ void gt_build_blocks(struct gt_build *build)
 
 /* The parts of a control-flow graph, one after the other. */
 
+/* Which accesses go where loaded data say. */
+static void find_data_addresses(struct gt_build *build)
+{
+    for (uint32_t i = 0; i < build->program->instruction_count; i++) {
+        const struct gt_instruction *in = &build->program->instructions[i];
+
+        if (in->memory != GT_NONE)
+            build->program->memory[in->memory].data_address = (build->taint[i] & GT_TAINT_DATA) != 0;
+    }
+}
+
 /* Leave the program without control flow. */
 static void forget(struct gt_program *program, struct gt_flow_report *report)
 {
@@ -231,6 +243,7 @@ void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flo
         forget(program, report);
     } else {
         gt_build_regions(&build);
+        find_data_addresses(&build);
         gt_build_roles(&build);
     }
     free(build.block_of);

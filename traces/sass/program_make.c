@@ -45,6 +45,7 @@ static void add_access(struct gt_program *program, struct gt_instruction *instru
     added->width_bytes = access->width_bytes;
     added->address = access->address;
     added->bypass_l1 = access->bypass_l1;
+    added->l2_fetch_bytes = access->l2_fetch_bytes;
     if (row->space != GT_SPACE_NONE && access->space == GT_SPACE_GENERIC)
         added->space = row->space;
     instruction->memory = program->memory_count++;

@@ -251,6 +251,15 @@ static void fill_product(const struct gt_sass_parts *parts, struct gt_instructio
         }
 }
 
+/* What L2 reads of DRAM at once for a load that misses it, where its modifier says. */
+static uint16_t l2_fetch(const struct gt_sass_parts *parts)
+{
+    return gt_sass_has(parts, ".LTC256B")   ? 256
+           : gt_sass_has(parts, ".LTC128B") ? 128
+           : gt_sass_has(parts, ".LTC64B")  ? 64
+                                            : 0;
+}
+
 static void fill_access(const struct gt_sass_parts *parts, struct gt_access *access)
 {
     access->space = parts->opcode->space;
@@ -263,6 +272,7 @@ static void fill_access(const struct gt_sass_parts *parts, struct gt_access *acc
     access->width_bytes = parts->opcode->pipe == GT_PIPE_TMA ? 0 : (uint8_t)parts->width_bytes;
     access->bypass_l1 =
         gt_sass_has(parts, ".BYPASS") || gt_sass_has(parts, ".STRONG.GPU") || gt_sass_has(parts, ".STRONG.SYS");
+    access->l2_fetch_bytes = l2_fetch(parts);
 }
 
 static void fill_flow(const struct gt_sass_parts *parts, bool guarded, struct gt_sass_flow *flow)

@@ -35,9 +35,10 @@ static uint8_t own_taint(const struct gt_program *program, const struct gt_instr
     return space == GT_SPACE_CONSTANT ? 0 : GT_TAINT_DATA;
 }
 
+/* Follow one instruction; its operands' taint. */
 static uint8_t step(const struct gt_program *program, const struct gt_instruction *instruction, struct state *state)
 {
-    uint8_t read = own_taint(program, instruction);
+    uint8_t read = 0, written;
     bool guarded = false;
 
     for (unsigned i = 0; i < instruction->operand_count; i++) {
@@ -48,6 +49,7 @@ static uint8_t step(const struct gt_program *program, const struct gt_instructio
             for (unsigned r = 0; r < operand->count && operand->number + r < REGISTERS; r++)
                 read |= state->of[operand->file][operand->number + r];
     }
+    written = read | own_taint(program, instruction);
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const struct gt_operand *operand = &instruction->operands[i];
 
@@ -55,7 +57,7 @@ static uint8_t step(const struct gt_program *program, const struct gt_instructio
             for (unsigned r = 0; r < operand->count && operand->number + r < REGISTERS; r++) {
                 uint8_t *taint = &state->of[operand->file][operand->number + r];
 
-                *taint = guarded ? *taint | read : read;
+                *taint = guarded ? *taint | written : written;
             }
     }
     return read;
