@@ -272,6 +272,59 @@ static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, 
     *link = batch;
 }
 
+/* Equal blocks do not take equally long, and so SMs have room for another kernel's blocks at different times.
+ *
+ * Of 70 kernels on an H200 (November 2026) those that wait for memory all the time left half of their SMs 3 % of the
+ * launch before the last one, and in several waves a fifth of a block; those that compute, 0.3 %.  Where an SM has
+ * u times the mean work, and all of its blocks at once, others have less: a Mandelbrot set left half of its SMs
+ * after half of the launch.  The part is drawn for the blocks of each SM, the same in each run; the last one's is 1. */
+#define APART          0.004 /* of a launch, whatever it does */
+#define APART_BY_WAITS 0.08  /* more where all warps wait for memory, with the square of how much they do */
+#define APART_IN_WAVES 0.4   /* of a block in the last of several waves */
+#define GOLDEN_PART    0.6180339887498949
+
+static bool in_last_wave(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
+{
+    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
+
+    return block >= (grid->blocks - 1) / wave * wave;
+}
+
+/* Evenly from 0 to 1, but at few levels, close to each other at both ends: at each all SMs' paces are worked out anew. */
+static double drawn_level(uint64_t number)
+{
+    enum { FIRST_LEVELS = 8, LAST_LEVELS = 4 };
+    double drawn = 1 - fmod((double)number * GOLDEN_PART, 1);
+
+    if (drawn > 0.5)
+        return 1 - (drawn > 1 - exp2(-LAST_LEVELS) ? 0 : exp2(ceil(log2(1 - drawn)) - 1));
+    return exp2(fmax(-FIRST_LEVELS, ceil(log2(drawn))));
+}
+
+/* The part of a launch, or of a block of the last of several waves, by which blocks end apart. */
+static double apart(const struct gt_grid *grid)
+{
+    const struct gt_warp_result *result = &grid->launch->result;
+    double warp_cycles = result->warps_mean * result->run_cycles;
+    double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
+
+    return grid->occupancy.waves > 1 ? APART_IN_WAVES : APART + APART_BY_WAITS * waits * waits;
+}
+
+/* How much its group progresses until the first block of a batch leaves; the others' turns come after it. */
+static double until_first(const struct gt_machine *m, const struct gt_grid *grid, struct gt_batch *batch)
+{
+    double block_ps = (double)grid->block_ps, level = drawn_level(batch->first_block % m->device->sms), each;
+
+    if (!m->kernels_apart || !in_last_wave(m, grid, batch->first_block))
+        return block_ps;
+    if (grid->launch->result.uneven > 1)
+        return block_ps * pow(level, grid->launch->result.uneven - 1);
+    each = apart(grid) / 2 / batch->blocks;
+    batch->leaves_every_ps = gt_whole_ps(each * block_ps);
+    return block_ps * (1 - apart(grid) / 2 * (1 - level) - each * (batch->blocks - 1));
+}
+
 void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
 {
     struct gt_batch *b = &m->batches[batch];
@@ -281,7 +334,7 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
 
     settle(m, group);
     b->done_ps = 0;
-    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + (double)grid->block_ps;
+    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + until_first(m, grid, b);
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
     group->most = group->blocks > group->most ? group->blocks : group->most;

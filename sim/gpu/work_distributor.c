@@ -282,12 +282,6 @@ static void fill_places(struct gt_machine *m, gt_gpu_index gpu)
         run_distributor(m, gpu);
 }
 
-void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
-{
-    leave(m, batch);
-    fill_places(m, batch->gpu);
-}
-
 /* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
  * first may leave at once. */
 static bool queue_to_leave(struct gt_machine *m, gt_batch_index batch)
@@ -308,7 +302,7 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
 {
     struct gt_batch b = m->batches[batch];
 
-    if (m->device->retire_ps == 0 || m->grids[b.grid].inverted) {
+    if (stamp == GT_STAMP_END && (m->device->retire_ps == 0 || m->grids[b.grid].inverted)) {
         gt_batch_free(m, batch);
         leave(m, &b);
         return;
@@ -322,9 +316,27 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
         memset(b.odd_warps, 0, sizeof b.odd_warps);
         gt_sm_take_block(&m->batches[batch], m->device, m->grids[b.grid].occupancy.need.warps, b.odd_warps);
         b.blocks = 1;
-        gt_batch_schedule(m, batch, m->engine.now_ps + m->device->retire_ps, GT_STAMP_LEAVE);
+        gt_batch_schedule(m, batch,
+                          m->engine.now_ps + (b.leaves_every_ps > 0 ? b.leaves_every_ps : m->device->retire_ps),
+                          GT_STAMP_LEAVE);
     }
     leave(m, &b);
+}
+
+void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
+{
+    gt_gpu_index gpu = batch->gpu;
+
+    if (batch->blocks > 1 && batch->leaves_every_ps > 0) {
+        gt_batch_index leaving = gt_batch_new(m);
+
+        m->batches[leaving] = *batch;
+        m->batches[leaving].next_due = GT_NONE;
+        handle_batch(m, leaving, GT_STAMP_LEAVE);
+    } else {
+        leave(m, batch);
+    }
+    fill_places(m, gpu);
 }
 
 int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error)

@@ -76,8 +76,9 @@ struct gt_batch {
     uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS]; /* by sub-partition: its blocks' warps beyond an equal share */
     uint64_t first_block;
     gt_time_ps start_ps;
-    gt_batch_index next_due; /* for which the same is due behind it, in one place of the heap; GT_NONE */
-    double ends_at_ps;       /* in its group: the progress at which it ends; where blocks take turns, its own */
+    gt_time_ps leaves_every_ps; /* its blocks leave one after the other; 0: as all do on the device */
+    gt_batch_index next_due;    /* for which the same is due behind it, in one place of the heap; GT_NONE */
+    double ends_at_ps;          /* in its group: the progress at which it ends; where blocks take turns, its own */
     double
         ends_at_bytes; /* where it moves data to or from another GPU: what its kernel's blocks will have moved then */
     double done_ps;    /* where they do: its own progress */

@@ -144,7 +144,7 @@ static double counted_busiest(const struct gt_sm_core *sm, double busiest, uint6
 /* Work is not spread evenly where warps differ.  The sub-partition that has most of it takes as much longer
  * as it has more, where that is more trips.  Else it may have got blocks because it is fast, but cannot be
  * faster than it can issue: at the pace of the model's where that issues most of the time. */
-static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
+static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows, double *times)
 {
     double busiest = 0, scale = (double)rows / (double)sm->sm_blocks;
 
@@ -154,8 +154,10 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
     if (counted <= busiest)
         return end;
     double more = counted / busiest;
-    if (trips_differ(&sm->code, rows == 1, rows <= sm->launch->blocks_per_sm))
+    if (trips_differ(&sm->code, rows == 1, rows <= sm->launch->blocks_per_sm)) {
+        *times = more;
         return end * more;
+    }
     return fmax(end, busiest * more / fmax(sm->costs->busiest_issue_part, busiest / end));
 }
 
@@ -248,7 +250,8 @@ static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *s
     const struct gt_program *program = sm->code.program;
     double bound, end = all_rows(sm, rows, &bound);
     double simulated = fmax(1, (double)sm->ended_at[sm->sm_blocks - 1]);
-    end = fmax(uneven(sm, all_trips(sm, end, shorter, &bound), rows),
+    double times = 1;
+    end = fmax(uneven(sm, all_trips(sm, end, shorter, &bound), rows, &times),
                all_trips(sm, end, shorter, &bound) + waited(sm, rows));
     double sms = fmin(sm->device->sms, (double)sm->launch->blocks);
     double stores = fmax(0, sm->memory_end - simulated);
@@ -271,6 +274,7 @@ static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *s
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
         .lsu_share = sm->lsu_busy / simulated,
         .warps_mean = sm->warp_cycles / simulated,
+        .uneven = times,
         .at_once = at_once(sm),
     };
     result->cycles = result->launch_cycles + result->run_cycles + result->drain_cycles;

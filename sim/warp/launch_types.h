@@ -63,6 +63,7 @@ struct gt_warp_result {
     double issue_run_length;   /* warp instructions that a warp could issue in a row, mean */
     double lsu_share;          /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;         /* resident, on the SM */
+    double uneven;             /* times the mean work that the SM has which has most; 1: all have alike, or not known */
     double at_once;            /* blocks that an SM works at, oldest first; 0 unknown, as many as it holds: in step */
     double busy[GT_RESOURCES]; /* part of the run that each worked: the SM's own, the GPU's for all SMs */
 };
