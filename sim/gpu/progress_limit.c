@@ -296,6 +296,24 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
     return own > 0 ? longest / own : 1;
 }
 
+/* Cycles that an access of a group to memory waits for atomics of others on its SM to leave it: loads, stores and shared
+ * memory go the same way, one after the other.  Of an n-body, a reduction, a copy pipeline and a scan none went on
+ * beside atomics that kept L2 busy, though each took a tenth of the load/store unit's time (H200, November 2026). */
+static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_state *gpu,
+                             const struct gt_resident_group *group)
+{
+    double row = 0;
+
+    for (gt_group_index at = gpu->groups[group->sm]; at != GT_NONE; at = m->groups[at].next) {
+        const struct gt_grid *grid = &m->grids[m->groups[at].grid];
+        double rows = ceil((double)grid->blocks / m->device->sms), held = grid->occupancy.blocks_per_sm;
+
+        if (m->groups[at].grid != group->grid)
+            row += result_of(m, &m->groups[at])->atomic_row_cycles * m->groups[at].blocks / fmin(rows, held);
+    }
+    return row;
+}
+
 /* Its limit where all that others do is make L2 and DRAM slow to answer. */
 static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                                const struct gt_resident_group *group)
@@ -309,7 +327,12 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
             more = fmax(more, queueing_delay(m, gpu, kinds, group, r));
     more += eviction_delay(m, gpu, kinds, group);
     growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
-    return demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
+    double row = row_of_atomics(m, gpu, group);
+    double shared = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_SHORT_SCOREBOARD] / warp_cycles) : 0;
+
+    growth = fmax(growth, result->read_latency > 0 ? row / result->read_latency : 0);
+    return demand_limit(demand_of(m, group), group->blocks, 1) /
+           (1 + waits * growth + shared * row / m->device->warp.shared_latency);
 }
 
 /* Of its limit, what waiting for the issue slot leaves a group whose warps come back for it so often, where

@@ -245,6 +245,23 @@ static double at_once(const struct gt_sm_core *sm)
     return (double)first * (double)sm->ended_at[0] / fmax(1, (double)sm->ended_at[first - 1]);
 }
 
+/* How long a warp waits to get rid of an atomic, in the mean: those before it hold up the way out of the SM. */
+static double atomic_row(const struct gt_sm_core *sm)
+{
+    double waited = 0, executed = 0;
+
+    for (uint32_t i = 0; i < sm->code.program->instruction_count; i++) {
+        const struct gt_decoded_inst *op = &sm->code.ops[i];
+        const double *stalls = &sm->stalls[(size_t)i * GT_STALLS];
+
+        if ((op->action != GT_ACTION_ATOMIC && op->action != GT_ACTION_REDUCE) || op->gate != GT_WARP_GATE_LG)
+            continue;
+        waited += stalls[GT_STALL_LG_THROTTLE];
+        executed += stalls[GT_STALL_SELECTED];
+    }
+    return executed > 0 ? waited / executed : 0;
+}
+
 static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *shorter, struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
@@ -274,6 +291,7 @@ static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *s
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
         .lsu_share = sm->lsu_busy / simulated,
         .warps_mean = sm->warp_cycles / simulated,
+        .atomic_row_cycles = atomic_row(sm),
         .uneven = times,
         .at_once = at_once(sm),
     };
