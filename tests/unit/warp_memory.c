@@ -349,6 +349,89 @@ static void what_stays_in_l2_makes_loads_wait(void **state)
     assert_true(result.run_cycles > alone + 10 * 20);
 }
 
+/* A load in a loop of 8 trips, a quarter of whose reads miss L2. */
+static uint32_t a_quarter_misses(void)
+{
+    uint32_t wait;
+
+    accesses[0].sectors = accesses[0].sectors_ideal = 16;
+    accesses[0].tag_requests = 4;
+    program.use =
+        (struct gt_memory_use){ .l2_read_hit = 0.75, .l2_read_sectors = 8 * 16, .dram_read_bytes = 2 * 16 * 32 };
+    wait = loop_of_loads(0, 8);
+    whole_program();
+    return wait;
+}
+
+/* Of 4 blocks that run at once each sector has 4 readers: all wait in every trip for the one that misses.  One after the
+ * other, or where loaded data say what is read, 2 of 8 trips wait for DRAM. */
+static void who_reads_the_same_waits_together(void **state)
+{
+    const uint64_t quarter = 4 * (2 * 600 + 6 * 200);
+    uint32_t wait;
+
+    (void)state;
+    wait = a_quarter_misses();
+    run(4, 1, 4);
+    assert_in_range((uint64_t)waited(wait), 4 * 8 * 595, 4 * 8 * 605);
+    run(4, 1, 1);
+    assert_in_range((uint64_t)waited(wait), quarter - 200, quarter + 200);
+    accesses[0].data_address = true;
+    run(4, 1, 4);
+    assert_in_range((uint64_t)waited(wait), quarter - 200, quarter + 200);
+}
+
+/* A trip takes a sector of each line, and L2 fetches whole lines: one of four trips waits, for all of 8 blocks. */
+static void the_rest_of_a_line_is_there(void **state)
+{
+    uint32_t wait;
+
+    (void)state;
+    wait = a_quarter_misses();
+    accesses[0].sectors = accesses[0].sectors_ideal = 4;
+    accesses[0].l2_fetch_bytes = 128;
+    program.use = (struct gt_memory_use){ .l2_read_hit = 0.875, .l2_read_sectors = 8 * 4, .dram_read_bytes = 4 * 32 };
+    run(8, 1, 8);
+    assert_in_range((uint64_t)waited(wait), 8 * (2 * 595 + 6 * 195), 8 * (2 * 605 + 6 * 205));
+}
+
+/* A fifth of five sectors hits L1: the one that all threads of the warp read. */
+static void what_threads_share_hits(void **state)
+{
+    uint32_t own, shared;
+
+    (void)state;
+    accesses[1] = accesses[0];
+    accesses[1].sectors = accesses[1].sectors_ideal = 1;
+    program.memory_count = 2;
+    program.use.l1_load_hit = 0.2;
+    own = load_and_wait(0, 1);
+    shared = load_and_wait(1, 1);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(own), 195, 205);
+    assert_in_range((uint64_t)waited(shared), 15, 25);
+}
+
+/* 32 sectors: 640 cycles at the slice that gets a fiftieth of them, 1000 each; 32 where one slice has all, 1 each. */
+static void atomics_on_all_slices_take_longer(void **state)
+{
+    (void)state;
+    set("memory.atomic_cycles", "1");
+    set("memory.atomic_spread_cycles", "1000");
+    program.use = (struct gt_memory_use){
+        .l2_read_hit = 1, .l2_atomic_hit = 1, .l2_atomic_sectors = 32, .l2_atomic_slice_share = 0.02
+    };
+    load_and_wait(0, 1);
+    code[0].action = GT_ACTION_ATOMIC;
+    whole_program();
+    run(1, 1, 1);
+    double spread = result.run_cycles;
+    program.use.l2_atomic_slice_share = 1;
+    run(1, 1, 1);
+    assert_in_range((uint64_t)(spread - result.run_cycles), 640 - 32 - 20, 640 - 32);
+}
+
 #define LOADS(name) cmocka_unit_test_setup_teardown(name, loads, end)
 
 int main(void)
@@ -360,6 +443,8 @@ int main(void)
         LOADS(more_sms_have_a_smaller_part_of_l2_each), LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(what_hits_is_given_a_line_a_cycle), LOADS(atomics_miss_too),
         LOADS(what_stays_in_l2_makes_loads_wait),
         LOADS(sectors_stored_in_part_are_looked_up_again),
+        LOADS(who_reads_the_same_waits_together), LOADS(the_rest_of_a_line_is_there),
+        LOADS(what_threads_share_hits), LOADS(atomics_on_all_slices_take_longer),
     };
     /* clang-format on */
 
