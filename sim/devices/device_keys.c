@@ -331,6 +331,12 @@ const struct gt_key gt_device_keys[] = {
          "minimum share of its rate that a kernel keeps beside such warps"),
     PART("warp.busiest_issue_part", busiest_issue_part, "0.8",
          "assumed issue slot use of the busiest sub-partition, if the model's is lower"),
+    PART_OR_NONE("warp.apart_part", apart_part, "0.004",
+                 "share of a launch by which its blocks end apart, where kernels run beside each other"),
+    PART_OR_NONE("warp.apart_by_waits_part", apart_by_waits_part, "0.08",
+                 "added to it if all warps always wait for memory, else with the square of how much they do"),
+    PART_OR_NONE("warp.apart_in_waves_part", apart_in_waves_part, "0.4",
+                 "share of a block by which blocks of the last of several waves end apart"),
 
     CYCLES("pipe.none_interval_cycles", interval[GT_PIPE_NONE], "1", NEXT_OF "without a pipe (NOP, DEPBAR)"),
     CYCLES("pipe.alu_interval_cycles", interval[GT_PIPE_ALU], "2", NEXT_OF "of the ALU: integers, logic, compare"),

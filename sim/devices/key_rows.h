@@ -33,6 +33,8 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
+#define PART_OR_NONE(name, field, fallback, help) \
+    {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0, 1, fallback, help, 1}
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \

@@ -278,10 +278,7 @@ static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, 
  * launch before the last one, and in several waves a fifth of a block; those that compute, 0.3 %.  Where an SM has
  * u times the mean work, and all of its blocks at once, others have less: a Mandelbrot set left half of its SMs
  * after half of the launch.  The part is drawn for the blocks of each SM, the same in each run; the last one's is 1. */
-#define APART          0.004 /* of a launch, whatever it does */
-#define APART_BY_WAITS 0.08  /* more where all warps wait for memory, with the square of how much they do */
-#define APART_IN_WAVES 0.4   /* of a block in the last of several waves */
-#define GOLDEN_PART    0.6180339887498949
+#define GOLDEN_PART 0.6180339887498949
 
 static bool in_last_wave(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
@@ -302,13 +299,14 @@ static double drawn_level(uint64_t number)
 }
 
 /* The part of a launch, or of a block of the last of several waves, by which blocks end apart. */
-static double apart(const struct gt_grid *grid)
+static double apart(const struct gt_device *device, const struct gt_grid *grid)
 {
     const struct gt_warp_result *result = &grid->launch->result;
     double warp_cycles = result->warps_mean * result->run_cycles;
     double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
 
-    return grid->occupancy.waves > 1 ? APART_IN_WAVES : APART + APART_BY_WAITS * waits * waits;
+    return grid->occupancy.waves > 1 ? device->warp.apart_in_waves_part
+                                     : device->warp.apart_part + device->warp.apart_by_waits_part * waits * waits;
 }
 
 /* How much its group progresses until the first block of a batch leaves; the others' turns come after it. */
@@ -320,9 +318,9 @@ static double until_first(const struct gt_machine *m, const struct gt_grid *grid
         return block_ps;
     if (grid->launch->result.uneven > 1)
         return block_ps * pow(level, grid->launch->result.uneven - 1);
-    each = apart(grid) / 2 / batch->blocks;
+    each = apart(m->device, grid) / 2 / batch->blocks;
     batch->leaves_every_ps = gt_whole_ps(each * block_ps);
-    return block_ps * (1 - apart(grid) / 2 * (1 - level) - each * (batch->blocks - 1));
+    return block_ps * (1 - apart(m->device, grid) / 2 * (1 - level) - each * (batch->blocks - 1));
 }
 
 void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
