@@ -33,8 +33,8 @@ static double serve(const struct gt_sm_core *sm, struct gt_mem_queue *queue, dou
     return queue->free;
 }
 
-/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  Loads of an H100 that was read, copied
- * and added at 4 to 63 % of its DRAM's rate waited longer nearly in proportion to that. */
+/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  Loads of an H100 and an H200 that were read,
+ * copied and added at 4 to 64 % of DRAM's peak waited longer nearly in proportion to that (validate/scripts/dram_load.cu). */
 double gt_warp_queueing_delay(double busy, double cycles)
 {
     busy = busy < MOST_BUSY ? busy : MOST_BUSY;
