@@ -46,8 +46,8 @@ struct gt_warp_costs {
     uint32_t dram_burst_bytes;
     uint64_t l2_bytes;
     double dram_gbps, dram_efficiency, dram_mixed_efficiency, dram_scattered_efficiency;
-    double atomic_cycles,
-        atomic_spread_cycles; /* of the busiest L2 slice for an atomic: on few sectors, on all slices */
+    double atomic_cycles;        /* of an L2 slice for an atomic, where atomics go to few sectors */
+    double atomic_spread_cycles; /* of the busiest one, where they are spread over all slices */
     double bulk_latency, bulk_issue_cycles;
     uint64_t l2_reuse_bytes; /* see sim/warp/l2_reuse.h */
 };

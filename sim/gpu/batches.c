@@ -11,8 +11,7 @@
 #include "sim/stream/child_launch.h"
 #include "sim/workload/block_cost.h"
 
-/* The first block of its last wave, alone on the device. */
-static uint64_t last_wave(const struct gt_machine *m, const struct gt_grid *grid)
+uint64_t gt_batch_last_wave(const struct gt_machine *m, const struct gt_grid *grid)
 {
     uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
 
@@ -22,7 +21,7 @@ static uint64_t last_wave(const struct gt_machine *m, const struct gt_grid *grid
 gt_time_ps gt_batch_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
     if (grid->early_ps > 0)
-        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, last_wave(m, grid));
+        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, gt_batch_last_wave(m, grid));
     if (grid->block_ps != GT_TIME_NONE)
         return grid->block_ps;
     return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);

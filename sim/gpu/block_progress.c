@@ -274,20 +274,15 @@ static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, 
 
 /* Equal blocks do not take equally long, and so SMs have room for another kernel's blocks at different times.
  *
- * Of 70 kernels on an H200 (November 2026) those that wait for memory all the time left half of their SMs 3 % of the
- * launch before the last one, and in several waves a fifth of a block; those that compute, 0.3 %.  Where an SM has
- * u times the mean work, and all of its blocks at once, others have less: a Mandelbrot set left half of its SMs
- * after half of the launch.  The part is drawn for the blocks of each SM, the same in each run; the last one's is 1. */
+ * On an H200 (validate/recordings/block-ends.csv, November 2026) half of the SMs ended 3 % of the launch before the last
+ * one where warps always wait for memory, 0.3 % where they compute; with several waves, a fifth of a block before it.  Where
+ * one SM has u times the mean work, and all of its blocks at once (gt_warp_result.uneven), others have less: with a
+ * Mandelbrot set half of the SMs ended after half of the launch.  How early an SM ends is drawn by its number, the same
+ * in each run, so that one SM ends when the launch alone does. */
 #define GOLDEN_PART 0.6180339887498949
 
-static bool in_last_wave(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
-{
-    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
-
-    return block >= (grid->blocks - 1) / wave * wave;
-}
-
-/* Evenly from 0 to 1, but at few levels, close to each other at both ends: at each all SMs' paces are worked out anew. */
+/* A number from 0 to 1 for an SM, spread evenly.  It has few values, with small steps at both ends, since the paces of all SMs
+ * are computed again whenever blocks end. */
 static double drawn_level(uint64_t number)
 {
     enum { FIRST_LEVELS = 8, LAST_LEVELS = 4 };
@@ -298,29 +293,28 @@ static double drawn_level(uint64_t number)
     return exp2(fmax(-FIRST_LEVELS, ceil(log2(drawn))));
 }
 
-/* The part of a launch, or of a block of the last of several waves, by which blocks end apart. */
-static double apart(const struct gt_device *device, const struct gt_grid *grid)
+/* By how much blocks end apart: a part of the launch, or of a block in the last of several waves. */
+static double apart(const struct gt_warp_costs *costs, const struct gt_grid *grid)
 {
-    const struct gt_warp_result *result = &grid->launch->result;
-    double warp_cycles = result->warps_mean * result->run_cycles;
-    double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
+    double waits = gt_progress_waits(&grid->launch->result, GT_STALL_LONG_SCOREBOARD);
 
-    return grid->occupancy.waves > 1 ? device->warp.apart_in_waves_part
-                                     : device->warp.apart_part + device->warp.apart_by_waits_part * waits * waits;
+    return grid->occupancy.waves > 1 ? costs->apart_in_waves_part
+                                     : costs->apart_part + costs->apart_by_waits_part * waits * waits;
 }
 
-/* How much its group progresses until the first block of a batch leaves; the others' turns come after it. */
+/* How far the batch's group progresses until the first of its blocks leaves; sets when the others do. */
 static double until_first(const struct gt_machine *m, const struct gt_grid *grid, struct gt_batch *batch)
 {
-    double block_ps = (double)grid->block_ps, level = drawn_level(batch->first_block % m->device->sms), each;
+    double block_ps = (double)grid->block_ps, level = drawn_level(batch->first_block % m->device->sms), part, each;
 
-    if (!m->kernels_apart || !in_last_wave(m, grid, batch->first_block))
+    if (!m->kernels_apart || batch->first_block < gt_batch_last_wave(m, grid))
         return block_ps;
     if (grid->launch->result.uneven > 1)
         return block_ps * pow(level, grid->launch->result.uneven - 1);
-    each = apart(m->device, grid) / 2 / batch->blocks;
+    part = apart(&m->device->warp, grid) / 2;
+    each = part / batch->blocks;
     batch->leaves_every_ps = gt_whole_ps(each * block_ps);
-    return block_ps * (1 - apart(m->device, grid) / 2 * (1 - level) - each * (batch->blocks - 1));
+    return block_ps * (1 - part * (1 - level) - each * (batch->blocks - 1));
 }
 
 void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)

@@ -32,6 +32,13 @@
 #include "sim/warp/kernel_model.h"
 #include "sim/warp/memory.h"
 
+double gt_progress_waits(const struct gt_warp_result *result, uint32_t stall)
+{
+    double warp_cycles = result->warps_mean * result->run_cycles;
+
+    return warp_cycles > 0 ? fmin(1, result->stalls[stall] / warp_cycles) : 0;
+}
+
 bool gt_progress_by_turns(uint32_t resource)
 {
     return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
@@ -296,9 +303,9 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
     return own > 0 ? longest / own : 1;
 }
 
-/* Cycles that an access of a group to memory waits for atomics of others on its SM to leave it: loads, stores and shared
- * memory go the same way, one after the other.  Of an n-body, a reduction, a copy pipeline and a scan none went on
- * beside atomics that kept L2 busy, though each took a tenth of the load/store unit's time (H200, November 2026). */
+/* Cycles that an access of a group to memory waits until atomics of other kernels have left its SM: loads, stores and
+ * accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
+ * scan made hardly any progress beside atomics that kept L2 busy (H200, pairs-h200-43, November 2026). */
 static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_state *gpu,
                              const struct gt_resident_group *group)
 {
@@ -319,20 +326,17 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
                                const struct gt_resident_group *group)
 {
     const struct gt_warp_result *result = result_of(m, group);
-    double warp_cycles = result->warps_mean * result->run_cycles, more = 0, growth;
-    double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
+    double row = row_of_atomics(m, gpu, group), more = 0, growth;
 
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
         if (demand_of(m, group)->amount[r] > 0)
             more = fmax(more, queueing_delay(m, gpu, kinds, group, r));
     more += eviction_delay(m, gpu, kinds, group);
     growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
-    double row = row_of_atomics(m, gpu, group);
-    double shared = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_SHORT_SCOREBOARD] / warp_cycles) : 0;
-
     growth = fmax(growth, result->read_latency > 0 ? row / result->read_latency : 0);
     return demand_limit(demand_of(m, group), group->blocks, 1) /
-           (1 + waits * growth + shared * row / m->device->warp.shared_latency);
+           (1 + gt_progress_waits(result, GT_STALL_LONG_SCOREBOARD) * growth +
+            gt_progress_waits(result, GT_STALL_SHORT_SCOREBOARD) * row / m->device->warp.shared_latency);
 }
 
 /* Of its limit, what waiting for the issue slot leaves a group whose warps come back for it so often, where

@@ -190,7 +190,7 @@ static uint32_t draw_trips(struct gt_sm_core *sm, struct gt_warp_state *warp, ui
 {
     const struct gt_loop *loop = &sm->code.program->loops[l];
     struct gt_wshared *shared = &sm->blocks[warp->slot].trips[l];
-    double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+    double mean = gt_warp_mean_trips(loop);
     uint32_t visit = warp->entries[l]++, known;
 
     mean = 1 + (mean - 1) * sm->code.kept[l];

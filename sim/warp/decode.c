@@ -291,11 +291,6 @@ static void find_pollers(struct gt_decoded_program *code, const struct gt_warp_l
             code->pollers |= program->blocks[b].warps;
 }
 
-static double mean_trips(const struct gt_loop *loop)
-{
-    return loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
-}
-
 static uint32_t outermost(const struct gt_program *program, uint32_t l)
 {
     for (uint32_t depth = 0; program->loops[l].parent != GT_NONE && depth < program->loop_count; depth++)
@@ -309,12 +304,13 @@ static void find_long_loops(struct gt_decoded_program *code)
 
     code->long_loop = gt_calloc(program->loop_count + 1, sizeof *code->long_loop);
     for (uint32_t l = 0; l < program->loop_count; l++) {
-        double trips = mean_trips(&program->loops[l]);
+        double trips = gt_warp_mean_trips(&program->loops[l]);
 
         code->long_loop[l] = trips >= 2;
         for (uint32_t k = 0; k < program->loop_count; k++)
             if (k != l && outermost(program, k) == outermost(program, l) &&
-                (mean_trips(&program->loops[k]) > trips || (k < l && mean_trips(&program->loops[k]) == trips)))
+                (gt_warp_mean_trips(&program->loops[k]) > trips ||
+                 (k < l && gt_warp_mean_trips(&program->loops[k]) == trips)))
                 code->long_loop[l] = false;
     }
 }

@@ -18,30 +18,14 @@
 
 #include "sim/warp/internal.h"
 
-static double mean_trips(const struct gt_loop *loop)
-{
-    return loop->entries > 0 ? fmax(1, (double)loop->trips / (double)loop->entries) : 1;
-}
-
 /* Trips of the loops around a loop. */
 static double outer_trips(const struct gt_program *program, uint32_t loop)
 {
     double trips = 1;
 
     for (uint32_t l = program->loops[loop].parent; l != GT_NONE; l = program->loops[l].parent)
-        trips *= mean_trips(&program->loops[l]);
+        trips *= gt_warp_mean_trips(&program->loops[l]);
     return trips;
-}
-
-/* Sectors that the launch's executions of a load ask of L2. */
-static double sectors_of(const struct gt_decoded_program *code, uint32_t i)
-{
-    const struct gt_access *access = code->ops[i].access;
-
-    if (access == NULL || code->ops[i].l2_miss <= 0)
-        return 0;
-    return (double)code->program->instructions[i].executions * access->sectors * code->ops[i].l1_miss *
-           code->l2_per_load;
 }
 
 /* Of the executions of a load, those that are the first to touch a sector of what L2 fetches at once. */
@@ -60,7 +44,7 @@ static double left_for_loops(const struct gt_decoded_program *code)
 
     for (uint32_t b = 0; b < program->block_count; b++)
         for (uint32_t i = program->blocks[b].first; i < program->blocks[b].first + program->blocks[b].count; i++) {
-            double sectors = sectors_of(code, i);
+            double sectors = code->ops[i].l2_miss > 0 ? gt_warp_sectors_asked(code, i, true) : 0;
 
             missed += sectors * code->ops[i].l2_miss;
             if (program->blocks[b].loop == GT_NONE)

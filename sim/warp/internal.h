@@ -215,6 +215,14 @@ void gt_warp_decode_free(struct gt_decoded_program *code);
 
 /* misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
 void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes);
+/* Sectors that the executions of instruction `i`, if it is a load, ask of L1, or of L2; 0: it is none. */
+double gt_warp_sectors_asked(const struct gt_decoded_program *code, uint32_t i, bool l2);
+
+/* Trips of a loop that is entered once, in the mean. */
+static inline double gt_warp_mean_trips(const struct gt_loop *loop)
+{
+    return loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+}
 
 /* in_flight.c: l2_wait of each op, of a launch on a GPU of `sms`. */
 void gt_warp_find_in_flight(struct gt_decoded_program *code, const struct gt_warp_launch *launch,

@@ -102,7 +102,7 @@ static bool trips_differ(const struct gt_decoded_program *code, bool lone, bool 
 
     for (uint32_t l = 0; l < program->loop_count; l++) {
         const struct gt_loop *loop = &program->loops[l];
-        double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+        double mean = gt_warp_mean_trips(loop);
         bool equivalent = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
 
         differ |= code->long_loop[l] && all_at_once && loop->who == GT_WHO_VISIT && is_most_work(program, l);

@@ -57,16 +57,15 @@ struct gt_warp_result {
     double stalls[GT_STALLS];                        /* warp cycles, simulated; SELECTED: issue slots */
     double *stalls_by_instruction;                   /* [instruction * GT_STALLS + reason]; the caller's to free() */
     double l2_bytes_per_cycle, dram_bytes_per_cycle; /* of all SMs, mean over the run */
-    uint64_t forced;         /* waits at mbarriers that the model could not follow and let pass */
-    double issue_share;      /* issue slots used, 0..1 */
-    double read_latency;     /* cycles from L1 to L2 or DRAM and back, mean; 0 nothing read there */
-    double issue_run_length; /* warp instructions that a warp could issue in a row, mean */
-    double lsu_share;        /* cycles that the load/store unit worked, 0..1 */
-    double warps_mean;       /* resident, on the SM */
-    double
-        atomic_row_cycles; /* of an atomic on global memory, from when its warp wants it to when the SM has sent it */
-    double uneven;         /* times the mean work that the SM has which has most; 1: all have alike, or not known */
-    double at_once;        /* blocks that an SM works at, oldest first; 0 unknown, as many as it holds: in step */
+    uint64_t forced;          /* waits at mbarriers that the model could not follow and let pass */
+    double issue_share;       /* issue slots used, 0..1 */
+    double read_latency;      /* cycles from L1 to L2 or DRAM and back, mean; 0 nothing read there */
+    double issue_run_length;  /* warp instructions that a warp could issue in a row, mean */
+    double lsu_share;         /* cycles that the load/store unit worked, 0..1 */
+    double warps_mean;        /* resident, on the SM */
+    double atomic_row_cycles; /* that a warp waits to send an atomic to L2 */
+    double uneven;  /* times the mean work that the SM has which has most; 1: all have alike, or not known */
+    double at_once; /* blocks that an SM works at, oldest first; 0 unknown, as many as it holds: in step */
     double busy[GT_RESOURCES]; /* part of the run that each worked: the SM's own, the GPU's for all SMs */
 };
 

@@ -318,12 +318,15 @@ struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *war
     }
 }
 
+/* Atomics count as spread over all slices if the busiest one gets no more than so many times an even part. */
+#define SPREAD 1.5
+
 /* Cycles of the busiest L2 slice for an atomic.  Those that keep only a few slices busy follow each other there as fast
  * as it takes them; of those spread over all slices, each waits for others on the way (counted on an H200: 1.45 where the
  * busiest slice gets an eighth of them or more, 1.75 to 1.85 where it gets a 40th or less). */
 static double slice_cycles(const struct gt_warp_costs *costs, double slice)
 {
-    double spread = fmin(1, pow(1.5 * costs->atomic_slice_part / slice, 2));
+    double spread = fmin(1, pow(SPREAD * costs->atomic_slice_part / slice, 2));
 
     return costs->atomic_cycles + spread * (costs->atomic_spread_cycles - costs->atomic_cycles);
 }

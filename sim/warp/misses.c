@@ -49,8 +49,7 @@ static const struct gt_access *load_of(const struct gt_program *program, uint32_
     return access;
 }
 
-/* Sectors that the launch's executions of a load ask of L1, or of L2. */
-static double sectors_of(const struct gt_decoded_program *code, uint32_t i, bool l2)
+double gt_warp_sectors_asked(const struct gt_decoded_program *code, uint32_t i, bool l2)
 {
     const struct gt_access *access = load_of(code->program, i);
 
@@ -125,14 +124,14 @@ static bool is_shared(const struct gt_instruction *in, const struct gt_access *a
 /* Whether a loop before that of passage `p` has a load of as much as load `i`. */
 static bool was_loaded(const struct loads *loads, uint32_t p, uint32_t i)
 {
-    double sectors = loads->passages[p].loop == GT_NONE ? 0 : sectors_of(loads->code, i, false);
+    double sectors = loads->passages[p].loop == GT_NONE ? 0 : gt_warp_sectors_asked(loads->code, i, false);
 
     for (uint32_t q = 0; q < p && sectors > 0; q++) {
         const struct passage *before = &loads->passages[q];
         bool other = before->loop != GT_NONE && before->loop != loads->passages[p].loop;
 
         for (uint32_t k = before->first; other && k < before->last; k++)
-            if (fabs(sectors_of(loads->code, k, false) - sectors) <= SAME * sectors)
+            if (fabs(gt_warp_sectors_asked(loads->code, k, false) - sectors) <= SAME * sectors)
                 return true;
     }
     return false;
@@ -177,7 +176,7 @@ static void share_out(struct loads *loads, bool l2, double rate)
     find_old(loads, l2);
     loads->fresh_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double sectors = sectors_of(code, i, l2);
+        double sectors = gt_warp_sectors_asked(code, i, l2);
 
         all += sectors;
         if (sectors > 0 && !loads->old[i]) {
@@ -188,7 +187,7 @@ static void share_out(struct loads *loads, bool l2, double rate)
     double most = level(loads, all * rate, all);
     double rest = all > fresh ? fmax(0, all * rate - fresh) / (all - fresh) : 0;
     for (uint32_t i = 0; i < count; i++) {
-        double sectors = sectors_of(code, i, l2);
+        double sectors = gt_warp_sectors_asked(code, i, l2);
         float *miss = l2 ? &code->ops[i].l2_miss : &code->ops[i].l1_miss;
 
         if (sectors > 0)
@@ -213,7 +212,7 @@ void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes)
     share_out(&loads, false, 1 - fmax(0, code->use.l1_load_hit));
     share_out(&loads, true, code->l2_read_miss);
     for (uint32_t i = 0; i < program->instruction_count; i++)
-        code->ops[i].once = sectors_of(code, i, true) * code->ops[i].l2_miss * GT_SECTOR_BYTES < l2_bytes;
+        code->ops[i].once = gt_warp_sectors_asked(code, i, true) * code->ops[i].l2_miss * GT_SECTOR_BYTES < l2_bytes;
     free(loads.passages);
     free(loads.old);
     free(loads.fresh);

@@ -56,10 +56,10 @@ static void whole_program(void)
     close_block(GT_END_EXIT);
 }
 
-/* A loop of `trips` around one load; what waits for it. */
-static uint32_t loop_of_loads(uint32_t loop, uint64_t trips)
+/* What was added since the last block is a loop of `trips`. */
+static void close_loop(uint32_t loop, uint64_t trips)
 {
-    uint32_t wait = load_and_wait(0, trips), head = program.block_count;
+    uint32_t head = program.block_count;
     struct gt_basic_block *body;
 
     loops[loop] = (struct gt_loop){ .head = head, .parent = GT_NONE, .entries = 1, .trips = trips };
@@ -71,6 +71,14 @@ static uint32_t loop_of_loads(uint32_t loop, uint64_t trips)
     body->choice = GT_CHOICE_LOOP;
     add_edge(body, head, trips - 1)->back = true;
     add_edge(body, head + 1, 1)->leaves = true;
+}
+
+/* A loop of `trips` around one load; what waits for it. */
+static uint32_t loop_of_loads(uint32_t loop, uint64_t trips)
+{
+    uint32_t wait = load_and_wait(0, trips);
+
+    close_loop(loop, trips);
     return wait;
 }
 
@@ -87,6 +95,26 @@ static void what_is_read_again_hits(void **state)
     run(1, 1, 1);
     assert_in_range((uint64_t)waited(first), 10 * 195, 10 * 205);
     assert_in_range((uint64_t)waited(again), 10 * 15, 10 * 25);
+}
+
+/* A quarter of what two loops load hits L1: what the second one reads again, not what it reads beside that. */
+static void what_is_read_again_beside_others_hits(void **state)
+{
+    uint32_t again, other;
+
+    (void)state;
+    accesses[1] = accesses[0];
+    accesses[1].sectors = accesses[1].sectors_ideal = 8;
+    program.memory_count = 2;
+    program.use.l1_load_hit = 0.25;
+    loop_of_loads(0, 10);
+    again = load_and_wait(0, 10);
+    other = load_and_wait(1, 10);
+    close_loop(1, 10);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(again), 10 * 15, 10 * 25);
+    assert_in_range((uint64_t)waited(other), 10 * 195, 10 * 205);
 }
 
 /* Half miss: the first of two loads four bytes apart from the same register, but not where that changed. */
@@ -438,7 +466,7 @@ int main(void)
 {
     /* clang-format off */
     const struct CMUnitTest tests[] = {
-        LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
+        LOADS(what_is_read_again_hits), LOADS(what_is_read_again_beside_others_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
         LOADS(more_sms_have_a_smaller_part_of_l2_each), LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(what_hits_is_given_a_line_a_cycle), LOADS(atomics_miss_too),
         LOADS(what_stays_in_l2_makes_loads_wait),

@@ -199,8 +199,6 @@ void gt_build_blocks(struct gt_build *build)
         gt_build_index(build);
 }
 
-/* The parts of a control-flow graph, one after the other. */
-
 /* Which accesses go where loaded data say. */
 static void find_data_addresses(struct gt_build *build)
 {
@@ -211,6 +209,8 @@ static void find_data_addresses(struct gt_build *build)
             build->program->memory[in->memory].data_address = (build->taint[i] & GT_TAINT_DATA) != 0;
     }
 }
+
+/* The parts of a control-flow graph, one after the other. */
 
 /* Leave the program without control flow. */
 static void forget(struct gt_program *program, struct gt_flow_report *report)

@@ -1,4 +1,4 @@
-/* taint.h - what the condition of a branch depends on, as far as registers tell. */
+/* taint.h - what the condition of a branch, or an address, depends on, as far as registers tell. */
 #ifndef GRIDTIDE_TRACES_SASS_TAINT_H
 #define GRIDTIDE_TRACES_SASS_TAINT_H
 
