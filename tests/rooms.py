@@ -179,7 +179,7 @@ def named_files(path):
 
 def missing_files(units):
     there = {os.path.basename(path) for files in units.values() for path in files}
-    for folder in ("tests", "traces/record", "sim/cmd"):
+    for folder in ("tests", "traces/record", "sim/cmd", "validate/scripts"):
         for _, _, names in os.walk(os.path.join(SOURCE, folder)):
             there.update(names)
     papers = [os.path.join(SOURCE, room, "README.md") for room in LEVELS]
