@@ -29,7 +29,7 @@ int gt_device_set(struct gt_device *device, const char *key, const char *value, 
     if (gt_key_parse(device, row, value, error) != 0)
         return -1;
     if (device->sms != sms)
-        device->gpcs = device->sm_order_length = 0;
+        device->gpcs = device->small_cpcs = device->sm_order_length = 0;
     return 0;
 }
 

@@ -24,7 +24,8 @@ struct gt_warp_costs {
     double mbarrier_cycles, cluster_barrier_cycles, fence_cycles;
     uint32_t fetch_line_bytes, fetch_ahead_lines, constant_line_bytes;
     double run_instructions, least_issue_part, busiest_issue_part;
-    double apart_part, apart_by_waits_part, apart_in_waves_part; /* see sim/gpu/block_progress.c */
+    uint64_t apart_ps;
+    double apart_part, apart_by_waits_part, apart_in_waves_part, small_cpc_part; /* see sim/gpu/block_progress.c */
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];
@@ -80,6 +81,7 @@ struct gt_device {
     /* chip */
     uint32_t sms, compute_major, compute_minor, clock_mhz;
     uint32_t gpc_sms[GT_DEVICE_MAX_GPCS], gpcs;            /* SMs of each GPC; gpcs 0: not known */
+    uint32_t small_cpc_sms[GT_DEVICE_MAX_SMS], small_cpcs; /* SMs of CPCs with two TPCs, not three; 0: not known */
     uint32_t sm_order[GT_DEVICE_MAX_SMS], sm_order_length; /* tie order of placement; 0: SM number */
     /* sm */
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;

@@ -166,7 +166,7 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     if (warps % device->register_partitions == 0)
         occupancy->need.partition_registers = (uint32_t)registers / device->register_partitions;
     occupancy->need.sets_bytes = spares_of(device, threads, occupancy->blocks_per_sm, shared);
-    if (asked_bytes == 0)
+    if (asked_bytes <= device->shared_unit_bytes) /* seen on H200: 128 bytes are like none, 129 are not */
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
     return find_waves(device, kernel, occupancy, error);
 }

@@ -281,25 +281,52 @@ static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, 
  * in each run, so that one SM ends when the launch alone does. */
 #define GOLDEN_PART 0.6180339887498949
 
-/* A number from 0 to 1 for an SM, spread evenly.  It has few values, with small steps at both ends, since the paces of all SMs
- * are computed again whenever blocks end. */
+/* A number from 0 to 1 for an SM, spread evenly.  It has few values, with small steps at the beginning, where others wait for
+ * the first place, since the paces of all SMs are computed again whenever blocks end. */
 static double drawn_level(uint64_t number)
 {
-    enum { FIRST_LEVELS = 8, LAST_LEVELS = 4 };
-    double drawn = 1 - fmod((double)number * GOLDEN_PART, 1);
+    enum { STEPS = 4, LAST_LEVELS = 4 };
+    double drawn = 1 - fmod((double)number * GOLDEN_PART, 1), step;
 
     if (drawn > 0.5)
         return 1 - (drawn > 1 - exp2(-LAST_LEVELS) ? 0 : exp2(ceil(log2(1 - drawn)) - 1));
-    return exp2(fmax(-FIRST_LEVELS, ceil(log2(drawn))));
+    step = exp2(floor(log2(drawn))) / STEPS;
+    return (floor(drawn / step) + 0.5) * step;
 }
 
-/* By how much blocks end apart: a part of the launch, or of a block in the last of several waves. */
-static double apart(const struct gt_warp_costs *costs, const struct gt_grid *grid)
+/* Where an SM with that number ends between the first and the last one: few end early or late. */
+static double end_level(double drawn)
 {
-    double waits = gt_progress_waits(&grid->launch->result, GT_STALL_LONG_SCOREBOARD);
+    return 0.5 + asin(2 * drawn - 1) / M_PI;
+}
 
-    return grid->occupancy.waves > 1 ? costs->apart_in_waves_part
-                                     : costs->apart_part + costs->apart_by_waits_part * waits * waits;
+/* By how much SMs end apart, as a part of a block's time. */
+static double apart_part(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    const struct gt_warp_costs *costs = &m->device->warp;
+    const struct gt_warp_result *result = &grid->launch->result;
+    double waits =
+        gt_progress_waits(result, GT_STALL_LONG_SCOREBOARD) + gt_progress_waits(result, GT_STALL_LG_THROTTLE);
+    double starts = (double)costs->apart_ps / (double)grid->block_ps;
+
+    return fmin(1, starts + (grid->occupancy.waves > 1 ? costs->apart_in_waves_part
+                                                       : costs->apart_part + costs->apart_by_waits_part * waits));
+}
+
+/* The blocks of an SM end apart by one of so many parts of what SMs do. */
+#define SM_PART 3
+
+/* Up to so many times the mean work on one SM, SMs end evenly spread over the end of the launch. */
+#define EVEN_ENDS 2
+
+/* An SM of a small CPC shares the CPC's way to L2 with three others, not five, and ends earlier where warps wait to send. */
+static double small_cpc_part(const struct gt_machine *m, const struct gt_batch *batch, const struct gt_grid *grid)
+{
+    for (uint32_t i = 0; i < m->device->small_cpcs; i++)
+        if (m->device->small_cpc_sms[i] == batch->sm)
+            return fmin(1 - 4.0 / 6, m->device->warp.small_cpc_part *
+                                         gt_progress_waits(&grid->launch->result, GT_STALL_LG_THROTTLE));
+    return 0;
 }
 
 /* How far the batch's group progresses until the first of its blocks leaves; sets when the others do. */
@@ -309,12 +336,14 @@ static double until_first(const struct gt_machine *m, const struct gt_grid *grid
 
     if (!m->kernels_apart || batch->first_block < gt_batch_last_wave(m, grid))
         return block_ps;
-    if (grid->launch->result.uneven > 1)
+    if (grid->launch->result.uneven > EVEN_ENDS)
         return block_ps * pow(level, grid->launch->result.uneven - 1);
-    part = apart(&m->device->warp, grid) / 2;
-    each = part / batch->blocks;
+    part = apart_part(m, grid);
+    each = part / SM_PART / batch->blocks;
+    part = fmax(part, 2 - 2 / fmax(1, grid->launch->result.uneven));
     batch->leaves_every_ps = gt_whole_ps(each * block_ps);
-    return block_ps * (1 - part * (1 - level) - each * (batch->blocks - 1));
+    return block_ps * (1 - small_cpc_part(m, batch, grid)) *
+           (1 - part * (1 - end_level(level)) - each * (batch->blocks - 1));
 }
 
 void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)

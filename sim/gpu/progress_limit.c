@@ -118,14 +118,28 @@ static bool keeps_issuing(const struct gt_machine *m, const struct gt_resident_g
     return result_of(m, group)->issue_run_length >= m->device->warp.run_instructions;
 }
 
+/* The pipe that always has another of the group's warps waiting, in each sub-partition; GT_SM_RESOURCES: none has.  The
+ * oldest warp is served first, so younger groups do not get to it. */
+static uint32_t full_pipe(const struct gt_machine *m, const struct gt_resident_group *group)
+{
+    const struct gt_warp_result *result = result_of(m, group);
+    double waiting = gt_progress_waits(result, GT_STALL_MATH_PIPE) * warps_of(m, group) / GT_WARP_SUBS;
+    uint32_t most = GT_RESOURCE_PIPE;
+
+    for (uint32_t r = GT_RESOURCE_PIPE; r < GT_SM_RESOURCES; r++)
+        most = result->busy[r] > result->busy[most] ? r : most;
+    return waiting >= 1 ? most : GT_SM_RESOURCES;
+}
+
 /* Does a have its turn before b? */
 static bool before(const struct gt_machine *m, const struct gt_resident_group *a, const struct gt_resident_group *b)
 {
     gt_time_ps a_ps = m->batches[a->head].start_ps, b_ps = m->batches[b->head].start_ps;
+    bool older = a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
 
-    if (!keeps_issuing(m, a) || !keeps_issuing(m, b))
+    if (keeps_issuing(m, a) != keeps_issuing(m, b))
         return keeps_issuing(m, a);
-    return a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
+    return older && (keeps_issuing(m, a) || full_pipe(m, a) < GT_SM_RESOURCES);
 }
 
 void gt_progress_turns(struct gt_machine *m, gt_group_index first)
@@ -303,8 +317,8 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
     return own > 0 ? longest / own : 1;
 }
 
-/* Cycles that an access of a group to memory waits until atomics of other kernels have left its SM: loads, stores and
- * accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
+/* Cycles that an access of a group to memory waits, beyond what it waits alone, until atomics of other kernels have left
+ * its SM: loads, stores and accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
  * scan made hardly any progress beside atomics that kept L2 busy (H200, pairs-h200-43, November 2026). */
 static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_state *gpu,
                              const struct gt_resident_group *group)
@@ -318,7 +332,7 @@ static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_sta
         if (m->groups[at].grid != group->grid)
             row += result_of(m, &m->groups[at])->atomic_row_cycles * m->groups[at].blocks / fmin(rows, held);
     }
-    return row;
+    return fmax(0, row - result_of(m, group)->atomic_row_cycles);
 }
 
 /* Its limit where all that others do is make L2 and DRAM slow to answer. */
@@ -362,7 +376,9 @@ static double left_pace(const struct gt_machine *m, gt_group_index first, const 
         double wanted = 0, left = 1;
 
         for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next) {
-            left -= m->groups[at].turn < group->turn ? takes(m, &m->groups[at], r) : 0;
+            left -= m->groups[at].turn >= group->turn   ? 0
+                    : full_pipe(m, &m->groups[at]) == r ? 1
+                                                        : takes(m, &m->groups[at], r);
             wanted += m->groups[at].turn == group->turn ? takes(m, &m->groups[at], r) : 0;
         }
         if (gt_progress_by_turns(r) && takes(m, group, r) > 0)

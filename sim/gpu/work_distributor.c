@@ -333,6 +333,15 @@ void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
         m->batches[leaving] = *batch;
         m->batches[leaving].next_due = GT_NONE;
         handle_batch(m, leaving, GT_STAMP_LEAVE);
+    } else if (batch->blocks == 1 && m->gpus[gpu].levels_used != 0 && m->device->retire_ps > 0) {
+        gt_batch_index leaving = gt_batch_new(m);
+
+        m->batches[leaving] = *batch;
+        m->batches[leaving].next_due = GT_NONE;
+        if (queue_to_leave(m, leaving)) {
+            gt_batch_free(m, leaving);
+            leave(m, batch);
+        }
     } else {
         leave(m, batch);
     }

@@ -4,8 +4,9 @@
  *
  * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
- * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
- * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
+ * (issue, lsu, pipe, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
+ * waits, pipe_waits, send_waits: the part of their time that warps wait for memory, for the pipe, to send to memory; row:
+ * cycles that a warp waits to send an atomic; uneven: times the mean work of the SM with most; latency: cycles of a read; writes: their part of
  * DRAM's traffic; at_once: blocks that an SM works at at a time; reads: how many times it reads
  * from L2 what it has from DRAM, of which it has 3,200 bytes.  A launch with a cost is played by it.
  */
@@ -61,8 +62,9 @@ static bool read_waves(struct golden_cost *cost, const char *text)
 /* WHAT=NUMBER ... */
 static bool known_resources(const char *text)
 {
-    static const char *const names[] = { "issue", "lsu",     "l2",     "dram",  "atomic",  "issue_run_length",
-                                         "waits", "latency", "writes", "warps", "at_once", "reads" };
+    static const char *const names[] = { "issue", "lsu",        "l2",         "dram",  "atomic",  "issue_run_length",
+                                         "waits", "latency",    "writes",     "warps", "at_once", "reads",
+                                         "pipe",  "pipe_waits", "send_waits", "row",   "uneven" };
     char name[32];
     double number;
     int used;
@@ -89,7 +91,8 @@ static bool golden_cost_line(const char *line)
     if (golden_costs.count == MOST_COSTS)
         return false;
     memset(cost, 0, sizeof *cost);
-    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves, cost->resources) < 3 ||
+    cost->resources[0] = ' '; /* each name stands behind one */
+    if (sscanf(line, "// cost %31s %lf %127s %126[^\n]", cost->kernel, &cost->cycles, waves, cost->resources + 1) < 3 ||
         !read_waves(cost, waves) || !known_resources(cost->resources))
         return false;
     cost->use.l2_read_sectors = (uint64_t)(100 * number_of(cost->resources, "reads="));
@@ -105,11 +108,26 @@ static void set_busy(double *busy, const char *text)
     static const struct { const char *name; enum gt_resource resource; } names[] = {
         { "issue=", GT_RESOURCE_ISSUE }, { "lsu=", GT_RESOURCE_LSU }, { "dram=", GT_RESOURCE_DRAM },
         { "l2=", GT_RESOURCE_L2_READ }, { "atomic=", GT_RESOURCE_ATOMIC },
+        { " pipe=", (enum gt_resource)(GT_RESOURCE_PIPE + GT_PIPE_FMA) },
     };
     /* clang-format on */
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         busy[names[i].resource] = number_of(text, names[i].name);
+}
+
+static void set_waits(struct gt_kernel_model_launch *launch, const struct golden_cost *cost)
+{
+    static const struct {
+        const char *name;
+        enum gt_stall stall;
+    } names[] = { { " waits=", GT_STALL_LONG_SCOREBOARD },
+                  { " pipe_waits=", GT_STALL_MATH_PIPE },
+                  { " send_waits=", GT_STALL_LG_THROTTLE } };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        launch->result.stalls[names[i].stall] =
+            cost->cycles * launch->result.warps_mean * number_of(cost->resources, names[i].name);
 }
 
 /* In between, as the steps between them are interpolated. */
@@ -158,8 +176,9 @@ static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, cons
             launch->result.warps_mean = number_of(cost->resources, "warps=");
             if (!(launch->result.warps_mean > 0))
                 launch->result.warps_mean = 1000; /* what one of so many waits for is nothing to the others */
-            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] =
-                cost->cycles * launch->result.warps_mean * number_of(cost->resources, "waits=");
+            launch->result.atomic_row_cycles = number_of(cost->resources, " row=");
+            launch->result.uneven = number_of(cost->resources, "uneven=");
+            set_waits(launch, cost);
         }
     }
     return modelled;
