@@ -14,7 +14,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c \
     sim/gpu/block_progress.h sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/collective_kernel.c \
     sim/gpu/collective_kernel.h sim/gpu/collective_move.c sim/gpu/collective_move.h sim/gpu/copy_engine.c \
-    sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/exclusive_copy.c \
+    sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/ends_apart.c sim/gpu/ends_apart.h sim/gpu/exclusive_copy.c \
     sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
     sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \

@@ -186,6 +186,7 @@ struct gt_device {
     uint64_t pageable_stage_bytes; /* a pageable H2D up to this returns without waiting for the GPU; with
                                        * staging_chunk_bytes its buffers say so instead */
     uint64_t inline_pinned_bytes;  /* a pinned H2D up to this goes with the commands, not by its engine */
+    uint64_t inline_idle_bytes;    /* the same into a stream that is idle when it is asked for */
     uint64_t inline_bytes;         /* a pageable H2D up to this goes with the commands, not by a buffer */
     uint64_t staging_chunk_bytes;  /* pageable copies go by buffers of this size; 0: h2d_pageable
                                        * and d2h_pageable hold */

@@ -272,6 +272,8 @@ const struct gt_key gt_device_keys[] = {
       "a host-to-device copy of pinned memory up to this size is embedded in the commands, at the speed of pageable "
       "memory",
       1 },
+    { "copy.inline_idle_bytes", "bytes", GT_KEY_BYTES, AT(inline_idle_bytes), 0, 0, 1000000000000, "0",
+      "the same for a copy into a stream that is idle", 1 },
     { "copy.inline_bytes", "bytes", GT_KEY_BYTES, AT(inline_bytes), 0, 0, 1000000000000, "65536",
       "a host-to-device copy of pageable memory up to this size is embedded in the commands, without a staging "
       "buffer; applies only with copy.staging_chunk_bytes",

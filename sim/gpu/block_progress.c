@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "sim/gpu/batches.h"
+#include "sim/gpu/ends_apart.h"
 #include "sim/gpu/progress_limit.h"
 #include "sim/gpu/progress_solve.h"
+#include "sim/gpu/sm.h"
 #include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
@@ -272,81 +274,8 @@ static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, 
     *link = batch;
 }
 
-/* Equal blocks do not take equally long, and so SMs have room for another kernel's blocks at different times.
- *
- * On an H200 (validate/recordings/block-ends.csv, November 2026) half of the SMs ended 3 % of the launch before the last
- * one where warps always wait for memory, 0.3 % where they compute; with several waves, a fifth of a block before it.  Where
- * one SM has u times the mean work, and all of its blocks at once (gt_warp_result.uneven), others have less: with a
- * Mandelbrot set half of the SMs ended after half of the launch.  How early an SM ends is drawn by its number, the same
- * in each run, so that one SM ends when the launch alone does. */
-#define GOLDEN_PART 0.6180339887498949
-
-/* A number from 0 to 1 for an SM, spread evenly.  It has few values, with small steps at the beginning, where others wait for
- * the first place, since the paces of all SMs are computed again whenever blocks end. */
-static double drawn_level(uint64_t number)
-{
-    enum { STEPS = 4, LAST_LEVELS = 4 };
-    double drawn = 1 - fmod((double)number * GOLDEN_PART, 1), step;
-
-    if (drawn > 0.5)
-        return 1 - (drawn > 1 - exp2(-LAST_LEVELS) ? 0 : exp2(ceil(log2(1 - drawn)) - 1));
-    step = exp2(floor(log2(drawn))) / STEPS;
-    return (floor(drawn / step) + 0.5) * step;
-}
-
-/* Where an SM with that number ends between the first and the last one: few end early or late. */
-static double end_level(double drawn)
-{
-    return 0.5 + asin(2 * drawn - 1) / M_PI;
-}
-
-/* By how much SMs end apart, as a part of a block's time. */
-static double apart_part(const struct gt_machine *m, const struct gt_grid *grid)
-{
-    const struct gt_warp_costs *costs = &m->device->warp;
-    const struct gt_warp_result *result = &grid->launch->result;
-    double waits =
-        gt_progress_waits(result, GT_STALL_LONG_SCOREBOARD) + gt_progress_waits(result, GT_STALL_LG_THROTTLE);
-    double starts = (double)costs->apart_ps / (double)grid->block_ps;
-
-    return fmin(1, starts + (grid->occupancy.waves > 1 ? costs->apart_in_waves_part
-                                                       : costs->apart_part + costs->apart_by_waits_part * waits));
-}
-
-/* The blocks of an SM end apart by one of so many parts of what SMs do. */
-#define SM_PART 3
-
-/* Up to so many times the mean work on one SM, SMs end evenly spread over the end of the launch. */
-#define EVEN_ENDS 2
-
-/* An SM of a small CPC shares the CPC's way to L2 with three others, not five, and ends earlier where warps wait to send. */
-static double small_cpc_part(const struct gt_machine *m, const struct gt_batch *batch, const struct gt_grid *grid)
-{
-    for (uint32_t i = 0; i < m->device->small_cpcs; i++)
-        if (m->device->small_cpc_sms[i] == batch->sm)
-            return fmin(1 - 4.0 / 6, m->device->warp.small_cpc_part *
-                                         gt_progress_waits(&grid->launch->result, GT_STALL_LG_THROTTLE));
-    return 0;
-}
-
-/* How far the batch's group progresses until the first of its blocks leaves; sets when the others do. */
-static double until_first(const struct gt_machine *m, const struct gt_grid *grid, struct gt_batch *batch)
-{
-    double block_ps = (double)grid->block_ps, level = drawn_level(batch->first_block % m->device->sms), part, each;
-
-    if (!m->kernels_apart || batch->first_block < gt_batch_last_wave(m, grid))
-        return block_ps;
-    if (grid->launch->result.uneven > EVEN_ENDS)
-        return block_ps * pow(level, grid->launch->result.uneven - 1);
-    part = apart_part(m, grid);
-    each = part / SM_PART / batch->blocks;
-    part = fmax(part, 2 - 2 / fmax(1, grid->launch->result.uneven));
-    batch->leaves_every_ps = gt_whole_ps(each * block_ps);
-    return block_ps * (1 - small_cpc_part(m, batch, grid)) *
-           (1 - part * (1 - end_level(level)) - each * (batch->blocks - 1));
-}
-
-void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
+/* The batch's blocks go into their group. */
+static void begin_together(struct gt_machine *m, gt_batch_index batch)
 {
     struct gt_batch *b = &m->batches[batch];
     const struct gt_grid *grid = &m->grids[b->grid];
@@ -355,7 +284,7 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
 
     settle(m, group);
     b->done_ps = 0;
-    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + until_first(m, grid, b);
+    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + gt_block_until_first_ps(m, grid, b);
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
     group->most = group->blocks > group->most ? group->blocks : group->most;
@@ -363,6 +292,23 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
         rates_due(m, b->gpu);
     else if (group->head == batch || takes_turns(m, group))
         schedule_end(m, on);
+}
+
+void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
+{
+    const struct gt_grid *grid = &m->grids[m->batches[batch].grid];
+
+    while (m->batches[batch].blocks > 1 && gt_blocks_end_singly(m, grid, &m->batches[batch])) {
+        gt_batch_index single = gt_batch_new(m);
+
+        m->batches[single] = m->batches[batch];
+        memset(m->batches[single].odd_warps, 0, sizeof m->batches[single].odd_warps);
+        gt_sm_take_block(&m->batches[batch], m->device, grid->occupancy.need.warps, m->batches[single].odd_warps);
+        m->batches[single].blocks = 1;
+        m->batches[single].first_block += (uint64_t)m->batches[batch].blocks * m->device->sms;
+        begin_together(m, single);
+    }
+    begin_together(m, batch);
 }
 
 static void take_out(struct gt_machine *m, struct gt_resident_group *group, gt_batch_index batch)

@@ -45,6 +45,11 @@ static double line_ps(struct gt_copy_cost cost, uint64_t bytes)
     return (double)cost.latency_ps + (double)bytes * 1000.0 / cost.gbps;
 }
 
+gt_time_ps gt_with_commands_ps(const struct gt_device *device, uint64_t bytes)
+{
+    return gt_whole_ps(line_ps(device->h2d_pageable, bytes));
+}
+
 /* Seen on H200: of a large copy within the device what is not a multiple of 16 bytes is done behind the rest. */
 static double rest_ps(const struct gt_device *device, const struct gt_op *op)
 {

@@ -7,6 +7,9 @@
 struct gt_kernel_model_launch;
 struct gt_warp_result;
 
+/* Of a copy that goes with the commands. */
+gt_time_ps gt_with_commands_ps(const struct gt_device *device, uint64_t bytes);
+
 /* As the trace states or measured it, moved from the device it was recorded on; for a copy or memset of
  * which neither is known, by the device file.  GT_TIME_NONE: nothing is known. */
 gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op);

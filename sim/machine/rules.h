@@ -45,7 +45,7 @@
     RULE(STAGING, "staging", "copy.staging_chunk_bytes=0", "stream/api_call.c", "pageable copies go chunk by chunk through pinned buffers") \
     RULE(STAGING_BUFFERS, "staging-buffers", "copy.staging_buffers=1024", "stream/api_call.c", "a pageable copy that finds no buffer free blocks the host") \
     RULE(INLINE, "inline", "copy.inline_bytes=0", "stream/api_call.c", "a small pageable copy in goes with the commands, without a buffer") \
-    RULE(WITH_COMMANDS, "with-commands", "copy.inline_pinned_bytes=0 copy.inline_bytes=0", "gpu/copy_engine.c", "small copies in need no copy engine") \
+    RULE(WITH_COMMANDS, "with-commands", "copy.inline_pinned_bytes=0 copy.inline_idle_bytes=0 copy.inline_bytes=0", "gpu/copy_engine.c", "small copies in need no copy engine") \
     RULE(LINK_SHARE, "link-share", "link.duplex_gbps=1000000 link.gpu_gbps=1000000", "gpu/link_share.c", "copies, collectives and kernels that work in another GPU's memory share what lies between GPUs") \
     RULE(LINK_READS, "link-reads", "latency.link_read_us=0", "stream/links.c", "commands reach the GPU later while a copy in holds the link") \
     RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams and groups of graphs' nodes that share a connection wait for each other") \

@@ -65,6 +65,7 @@ struct gt_stream_command {
     bool read;      /* by the GPU, as far as that takes longer than usual */
     bool unwritten; /* NODE, the first of its group: not in its hardware queue yet, the driver is writing */
     bool in_queue;  /* still at or behind its hardware queue's head */
+    bool to_idle;   /* its stream held nothing when it was asked for */
 };
 
 /* Someone to tell when a stream has completed command `number`: a host thread that waits, one that polls, a stream that waits for an

@@ -60,7 +60,8 @@ static gt_command_number put_into_stream(struct gt_machine *m, gt_command_index 
     gt_device_sync_submit(m, command);
     gt_link_line_push(m, command);
     gt_hw_queue_push(m, command);
-    if (state->head == GT_NONE) {
+    c->to_idle = state->head == GT_NONE;
+    if (c->to_idle) {
         state->head = state->tail = command;
         gt_stream_wake(m, c->stream, c->visible_ps);
     } else {
