@@ -128,7 +128,7 @@ static uint32_t full_pipe(const struct gt_machine *m, const struct gt_resident_g
 
     for (uint32_t r = GT_RESOURCE_PIPE; r < GT_SM_RESOURCES; r++)
         most = result->busy[r] > result->busy[most] ? r : most;
-    return waiting >= 1 ? most : GT_SM_RESOURCES;
+    return waiting >= m->device->warp.full_pipe_warps ? most : GT_SM_RESOURCES;
 }
 
 /* Does a have its turn before b? */
@@ -332,7 +332,7 @@ static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_sta
         if (m->groups[at].grid != group->grid)
             row += result_of(m, &m->groups[at])->atomic_row_cycles * m->groups[at].blocks / fmin(rows, held);
     }
-    return fmax(0, row - result_of(m, group)->atomic_row_cycles);
+    return m->device->warp.atomic_row_part * fmax(0, row - result_of(m, group)->atomic_row_cycles);
 }
 
 /* Its limit where all that others do is make L2 and DRAM slow to answer. */
