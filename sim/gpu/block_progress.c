@@ -284,7 +284,8 @@ static void begin_together(struct gt_machine *m, gt_batch_index batch)
 
     settle(m, group);
     b->done_ps = 0;
-    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + gt_block_until_first_ps(m, grid, b);
+    b->ends_at_ps =
+        (takes_turns(m, group) ? 0 : group->progress_ps) + gt_block_until_first_ps(m, grid, b, group->progress_ps);
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
     group->most = group->blocks > group->most ? group->blocks : group->most;

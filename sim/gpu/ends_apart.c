@@ -89,21 +89,27 @@ bool gt_blocks_end_singly(const struct gt_machine *m, const struct gt_grid *grid
            apart_part(m, grid) > 0 && grid->launch->result.uneven <= EVEN_ENDS;
 }
 
-/* Of a block's time.  The blocks of the last wave but one end around it, so that those of the last begin apart: a third of the
- * range each way; those end a third to two thirds of it before their time. */
-static double single_end(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
+/* Of a block's time.  The blocks of the last wave but one end around it, so that those of the last begin apart, by a third of
+ * the range each way; these end at the launch's end, or up to two thirds of the range before it.  `done_ps`: how far a block
+ * would have come that had been on the SM all the time. */
+static double single_end(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch,
+                         double done_ps)
 {
     double part = apart_part(m, grid) / 3, level = end_level(drawn_level(m, grid, batch->first_block));
+    double left = (double)grid->occupancy.waves - done_ps / (double)grid->block_ps;
 
-    return waves_behind(m, grid, batch) == 1 ? 1 + part * (2 * level - 1) : 1 - part * (2 - level);
+    if (waves_behind(m, grid, batch) == 1)
+        return 1 + part * (2 * level - 1);
+    return (fabs(left - 1) <= 2 * part ? left : 1) - 2 * part * (1 - level);
 }
 
-double gt_block_until_first_ps(const struct gt_machine *m, const struct gt_grid *grid, struct gt_batch *batch)
+double gt_block_until_first_ps(const struct gt_machine *m, const struct gt_grid *grid, struct gt_batch *batch,
+                               double done_ps)
 {
     double block_ps = (double)grid->block_ps, uneven = grid->launch->result.uneven, level, part, each;
 
     if (gt_blocks_end_singly(m, grid, batch))
-        return block_ps * (1 - small_cpc_part(m, batch, grid)) * single_end(m, grid, batch);
+        return block_ps * (1 - small_cpc_part(m, batch, grid)) * single_end(m, grid, batch, done_ps);
     if (!m->kernels_apart || waves_behind(m, grid, batch) > 0)
         return block_ps;
     level = drawn_level(m, grid, batch->first_block);
