@@ -41,7 +41,7 @@ double gt_progress_waits(const struct gt_warp_result *result, uint32_t stall)
 
 bool gt_progress_by_turns(uint32_t resource)
 {
-    return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
+    return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_BANKS && resource < GT_SM_RESOURCES);
 }
 
 /* How much a launch mixes reads and writes of DRAM. */
@@ -124,9 +124,9 @@ static uint32_t full_pipe(const struct gt_machine *m, const struct gt_resident_g
 {
     const struct gt_warp_result *result = result_of(m, group);
     double waiting = gt_progress_waits(result, GT_STALL_MATH_PIPE) * warps_of(m, group) / GT_WARP_SUBS;
-    uint32_t most = GT_RESOURCE_PIPE;
+    uint32_t most = GT_RESOURCE_BANKS;
 
-    for (uint32_t r = GT_RESOURCE_PIPE; r < GT_SM_RESOURCES; r++)
+    for (uint32_t r = GT_RESOURCE_BANKS; r < GT_SM_RESOURCES; r++)
         most = result->busy[r] > result->busy[most] ? r : most;
     return waiting >= m->device->warp.full_pipe_warps ? most : GT_SM_RESOURCES;
 }

@@ -195,6 +195,7 @@ struct gt_sm_core {
     double *edge_carry, *loop_carry, *block_carry;
     /* what was seen */
     uint64_t now, issued[GT_PIPES], simulated;
+    double bank_reads[GT_WARP_BANKS]; /* cycles, of all sub-partitions */
     uint64_t in_a_row; /* warp instructions that could follow their warp's last one at once */
     double *stalls;    /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;

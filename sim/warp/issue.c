@@ -171,6 +171,8 @@ static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, ui
     sub->last = place;
     take_pipe(sub, sm->costs, op, reads, now);
     read_registers(sub, sm->costs, op, reads, now);
+    for (uint32_t b = 0; b < GT_WARP_BANKS; b++)
+        sm->bank_reads[b] += reads[b];
     warp->since = now;
     warp->stall_until = now + op->stall;
     warp->hold_until = 0;

@@ -224,6 +224,8 @@ static void busy_shares(const struct gt_sm_core *sm, double cycles, double *busy
     busy[GT_RESOURCE_ISSUE] = (double)sm->simulated / GT_WARP_SUBS;
     busy[GT_RESOURCE_LSU] = sm->lsu_busy;
     busy[GT_RESOURCE_PORT] = sm->l2_read_bytes / sm->costs->sm_bytes_per_cycle;
+    for (uint32_t b = 0; b < GT_WARP_BANKS; b++)
+        busy[GT_RESOURCE_BANKS] = fmax(busy[GT_RESOURCE_BANKS], sm->bank_reads[b] / GT_WARP_SUBS);
     pipe_cycles(sm, busy + GT_RESOURCE_PIPE);
     for (uint32_t pipe = 0; pipe < GT_PIPES; pipe++)
         busy[GT_RESOURCE_PIPE + pipe] /= GT_WARP_SUBS;

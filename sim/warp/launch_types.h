@@ -35,6 +35,7 @@ enum gt_resource {
     GT_RESOURCE_ISSUE, /* issue slots */
     GT_RESOURCE_LSU,   /* the load/store unit */
     GT_RESOURCE_PORT,  /* the way from L2 into the SM */
+    GT_RESOURCE_BANKS, /* the register bank that is read most */
     GT_RESOURCE_PIPE,  /* + gt_pipe */
     GT_SM_RESOURCES = GT_RESOURCE_PIPE + GT_PIPES,
     GT_RESOURCE_L2_READ = GT_SM_RESOURCES,
