@@ -3,6 +3,7 @@
 
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/driver_kernel.h"
+#include "sim/gpu/ends_apart.h"
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
@@ -11,17 +12,10 @@
 #include "sim/stream/child_launch.h"
 #include "sim/workload/block_cost.h"
 
-uint64_t gt_batch_last_wave(const struct gt_machine *m, const struct gt_grid *grid)
-{
-    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
-
-    return (grid->blocks - 1) / wave * wave;
-}
-
 gt_time_ps gt_batch_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
     if (grid->early_ps > 0)
-        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, gt_batch_last_wave(m, grid));
+        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, gt_grid_last_wave(m, grid));
     if (grid->block_ps != GT_TIME_NONE)
         return grid->block_ps;
     return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);

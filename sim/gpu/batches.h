@@ -15,8 +15,6 @@ void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_ind
 
 /* The blocks of a batch whose end nobody knew at its start have ended, now: tell the probe. */
 void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch);
-/* The first block of the grid's last wave, alone on the device. */
-uint64_t gt_batch_last_wave(const struct gt_machine *m, const struct gt_grid *grid);
 /* What the grid's block of that number takes, alone. */
 gt_time_ps gt_batch_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block);
 /* The blocks of a batch that has started end then: they are told to the probe. */

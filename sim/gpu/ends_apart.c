@@ -9,7 +9,6 @@
 
 #include <math.h>
 
-#include "sim/gpu/batches.h"
 #include "sim/gpu/progress_limit.h"
 #include "sim/machine/durations.h"
 #include "sim/warp/kernel_model.h"
@@ -23,6 +22,13 @@
 
 /* The blocks of an SM end apart by one of so many parts of what SMs do. */
 #define SM_PART 3
+
+uint64_t gt_grid_last_wave(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
+
+    return (grid->blocks - 1) / wave * wave;
+}
 
 /* From 0 to 1 in few values, with small steps at the beginning, where others wait for the first place: the paces of all SMs are
  * computed again whenever blocks end. */
@@ -78,7 +84,7 @@ static double small_cpc_part(const struct gt_machine *m, const struct gt_batch *
 /* How many whole waves of blocks come behind the batch's; 0: it is of the last one. */
 static uint64_t waves_behind(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
 {
-    uint64_t last = gt_batch_last_wave(m, grid), wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
+    uint64_t last = gt_grid_last_wave(m, grid), wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
 
     return batch->first_block >= last ? 0 : (last - batch->first_block + wave - 1) / wave;
 }

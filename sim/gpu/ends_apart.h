@@ -4,6 +4,9 @@
 
 #include "sim/machine/machine.h"
 
+/* The first block of the grid's last wave, alone on the device. */
+uint64_t gt_grid_last_wave(const struct gt_machine *m, const struct gt_grid *grid);
+
 /* Do blocks of the batch, which is about to begin, end each at a time of its own, not one behind the other? */
 bool gt_blocks_end_singly(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch);
 

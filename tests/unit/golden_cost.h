@@ -92,7 +92,8 @@ static bool golden_cost_line(const char *line)
         return false;
     memset(cost, 0, sizeof *cost);
     cost->resources[0] = ' '; /* each name stands behind one */
-    if (sscanf(line, "// cost %31s %lf %127s %126[^\n]", cost->kernel, &cost->cycles, waves, cost->resources + 1) < 3 ||
+    if (sscanf(line, "// cost %31s %lf %127s %126[^\n]", cost->kernel, &cost->cycles, waves, cost->resources + 1) <
+            3 ||
         !read_waves(cost, waves) || !known_resources(cost->resources))
         return false;
     cost->use.l2_read_sectors = (uint64_t)(100 * number_of(cost->resources, "reads="));

@@ -83,8 +83,8 @@ static void operands_are_read_one_a_cycle_and_bank(void **state)
 {
     static const struct {
         uint8_t b, reuse;
-        int cycles;
-    } cases[] = { { 10, 0, 23 }, { 10, 3, 9 }, { 9, 0, 15 } };
+        int cycles, reads; /* of the even bank, by one of the four sub-partitions */
+    } cases[] = { { 10, 0, 23, 24 }, { 10, 3, 9, 10 }, { 9, 0, 15, 16 } };
 
     (void)state;
     set("pipe.read_behind_cycles", "1");
@@ -98,6 +98,7 @@ static void operands_are_read_one_a_cycle_and_bank(void **state)
         close_block(GT_END_EXIT);
         run(1, 1, 1);
         assert_int_equal((int)result.run_cycles, cases[i].cycles);
+        assert_float_equal(result.busy[GT_RESOURCE_BANKS] * result.run_cycles, cases[i].reads / 4.0, 0.01);
     }
     assert_true(result.stalls[GT_STALL_DISPATCH] > 0);
 }
