@@ -71,7 +71,7 @@ table()
         run validate/scripts/whatif_recorded.py --alone
         ;;
     random-all)
-        for seed in 2026 90210 77031 20261123 314159 4242 20261128; do
+        for seed in 2026 90210 77031 20261123 314159 4242 20261128 7004213; do
             run validate/scripts/random.sh "$seed"
         done
         run validate/scripts/replay.sh validate/recordings/h200.db traces/scenarios traces/samples
