@@ -120,20 +120,30 @@ static int check_carveouts(const struct gt_device *device, struct gt_error *erro
     return 0;
 }
 
-static int check_order(const struct gt_device *device, struct gt_error *error)
+/* A list of SMs, each of the device's and named once. */
+static int check_sms(const struct gt_device *device, const char *key, const uint32_t *list, uint32_t count,
+                     struct gt_error *error)
 {
     bool seen[GT_DEVICE_MAX_SMS] = { false };
-    if (device->sm_order_length == 0)
-        return 0;
-    for (uint32_t i = 0; i < device->sm_order_length; i++) {
-        uint32_t sm = device->sm_order[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t sm = list[i];
         if (sm >= device->sms)
-            return gt_error_set(error, "chip.sm_order names SM %u, the last one is %u (chip.sms)", sm,
-                                device->sms - 1);
+            return gt_error_set(error, "%s names SM %u, the last one is %u (chip.sms)", key, sm, device->sms - 1);
         if (seen[sm])
-            return gt_error_set(error, "chip.sm_order names SM %u twice", sm);
+            return gt_error_set(error, "%s names SM %u twice", key, sm);
         seen[sm] = true;
     }
+    return 0;
+}
+
+static int check_order(const struct gt_device *device, struct gt_error *error)
+{
+    if (check_sms(device, "chip.small_cpc_sms", device->small_cpc_sms, device->small_cpcs, error) != 0)
+        return -1;
+    if (device->sm_order_length == 0)
+        return 0;
+    if (check_sms(device, "chip.sm_order", device->sm_order, device->sm_order_length, error) != 0)
+        return -1;
     if (device->sm_order_length != device->sms)
         return gt_error_set(error, "chip.sm_order names %u of the %u SMs (chip.sms)", device->sm_order_length,
                             device->sms);

@@ -25,7 +25,7 @@ struct gt_warp_costs {
     uint32_t fetch_line_bytes, fetch_ahead_lines, constant_line_bytes;
     double run_instructions, full_pipe_warps, atomic_row_part, least_issue_part, busiest_issue_part;
     uint64_t apart_ps;
-    double apart_part, apart_by_waits_part, apart_in_waves_part, small_cpc_part; /* see sim/gpu/block_progress.c */
+    double apart_part, apart_by_waits_part, apart_in_waves_part, small_cpc_part; /* see sim/gpu/ends_apart.c */
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];

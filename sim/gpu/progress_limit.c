@@ -70,6 +70,10 @@ struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const stru
     demand.block_cycles = result->run_cycles / waves;
     for (uint32_t r = 0; r < GT_RESOURCES; r++)
         demand.amount[r] = result->busy[r] * waves / (r < GT_SM_RESOURCES ? rows : blocks);
+    demand.pipe_waits = gt_progress_waits(result, GT_STALL_MATH_PIPE);
+    demand.busiest_pipe = GT_RESOURCE_BANKS;
+    for (uint32_t r = GT_RESOURCE_BANKS; r < GT_SM_RESOURCES; r++)
+        demand.busiest_pipe = result->busy[r] > result->busy[demand.busiest_pipe] ? r : demand.busiest_pipe;
     return demand;
 }
 
@@ -118,17 +122,14 @@ static bool keeps_issuing(const struct gt_machine *m, const struct gt_resident_g
     return result_of(m, group)->issue_run_length >= m->device->warp.run_instructions;
 }
 
-/* The pipe that always has another of the group's warps waiting, in each sub-partition; GT_SM_RESOURCES: none has.  The
- * oldest warp is served first, so younger groups do not get to it. */
+/* The pipe, or register bank, for which others of the group's warps always wait, in each sub-partition; GT_SM_RESOURCES: there
+ * is none.  The oldest warp is served first, so younger groups do not get to it. */
 static uint32_t full_pipe(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    const struct gt_warp_result *result = result_of(m, group);
-    double waiting = gt_progress_waits(result, GT_STALL_MATH_PIPE) * warps_of(m, group) / GT_WARP_SUBS;
-    uint32_t most = GT_RESOURCE_BANKS;
+    const struct gt_demand *demand = demand_of(m, group);
+    double waiting = demand->pipe_waits * warps_of(m, group) / GT_WARP_SUBS;
 
-    for (uint32_t r = GT_RESOURCE_BANKS; r < GT_SM_RESOURCES; r++)
-        most = result->busy[r] > result->busy[most] ? r : most;
-    return waiting >= m->device->warp.full_pipe_warps ? most : GT_SM_RESOURCES;
+    return waiting >= m->device->warp.full_pipe_warps ? demand->busiest_pipe : GT_SM_RESOURCES;
 }
 
 /* Does a have its turn before b? */
@@ -317,8 +318,7 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
     return own > 0 ? longest / own : 1;
 }
 
-/* Cycles that an access of a group to memory waits, beyond what it waits alone, until atomics of other kernels have left
- * its SM: loads, stores and accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
+/* Cycles that an access of a group to memory waits for atomics of other kernels to leave its SM, beyond what it waits alone: loads, stores and accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
  * scan made hardly any progress beside atomics that kept L2 busy (H200, pairs-h200-43, November 2026). */
 static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_state *gpu,
                              const struct gt_resident_group *group)

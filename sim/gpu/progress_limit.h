@@ -32,6 +32,8 @@ struct gt_demand {
     double block_cycles;         /* of each wave of blocks, alone: rate 1 */
     double slack;                /* see above */
     double amount[GT_RESOURCES]; /* that one block takes at rate 1: part of its SM's, of the GPU's */
+    double pipe_waits;           /* part of their time that warps wait for a pipe, alone */
+    uint32_t busiest_pipe;       /* or register bank, alone: a gt_resource */
     double mixed;                /* of DRAM: 0 it reads or writes only, 1 as much of both */
 };
 

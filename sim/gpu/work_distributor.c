@@ -323,25 +323,20 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
     leave(m, &b);
 }
 
+/* Seen on H200: blocks of an SM that end together leave it one after the other; where none waits for their places one need not
+ * know. */
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
 {
     gt_gpu_index gpu = batch->gpu;
+    bool in_turn = batch->blocks == 1 && m->gpus[gpu].levels_used != 0 && m->device->retire_ps > 0;
 
-    if (batch->blocks > 1 && batch->leaves_every_ps > 0) {
+    if (in_turn || (batch->blocks > 1 && batch->leaves_every_ps > 0)) {
         gt_batch_index leaving = gt_batch_new(m);
 
         m->batches[leaving] = *batch;
         m->batches[leaving].next_due = GT_NONE;
-        handle_batch(m, leaving, GT_STAMP_LEAVE);
-    } else if (batch->blocks == 1 && m->gpus[gpu].levels_used != 0 && m->device->retire_ps > 0) {
-        gt_batch_index leaving = gt_batch_new(m);
-
-        m->batches[leaving] = *batch;
-        m->batches[leaving].next_due = GT_NONE;
-        if (queue_to_leave(m, leaving)) {
-            gt_batch_free(m, leaving);
-            leave(m, batch);
-        }
+        if (!in_turn || queue_to_leave(m, leaving))
+            handle_batch(m, leaving, GT_STAMP_LEAVE);
     } else {
         leave(m, batch);
     }

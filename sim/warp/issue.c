@@ -172,7 +172,7 @@ static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, ui
     take_pipe(sub, sm->costs, op, reads, now);
     read_registers(sub, sm->costs, op, reads, now);
     for (uint32_t b = 0; b < GT_WARP_BANKS; b++)
-        sm->bank_reads[b] += reads[b];
+        sm->bank_reads[b] += reads[b]; /* of doubles too: others' operands wait for them */
     warp->since = now;
     warp->stall_until = now + op->stall;
     warp->hold_until = 0;

@@ -16,13 +16,13 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TERMS = {  # the device's keys without it
     "all terms": {},
-    "issue slots and pipes in turn": {"warp.least_issue_part": "1"},
+    "older warps first (with full pipes)": {"warp.least_issue_part": "1"},
     "full pipes": {"warp.full_pipe_warps": "1000"},
     "queue at DRAM": {"memory.dram_queueing_cycles": "0.001", "memory.dram_mixed_queueing_cycles": "0.001"},
     "queue at L2": {"memory.l2_queueing_cycles": "0.001"},
     "eviction from L2": {"memory.l2_reuse_bytes": "1000000000000"},
     "row of atomics": {"warp.atomic_row_part": "0"},
-    "ends apart": {"warp.apart_ns": "0", "warp.apart_part": "0", "warp.apart_by_waits_part": "0", "warp.apart_in_waves_part": "0"},
+    "ends apart (but of uneven work)": {"warp.apart_ns": "0", "warp.apart_part": "0", "warp.apart_by_waits_part": "0", "warp.apart_in_waves_part": "0"},
     "small CPCs": {"warp.small_cpc_part": "0"},
     "shared memory's split": {"sm.shared_carveouts_kib": ""},
     "blocks leave one by one": {"scheduling.retire_ns": "0"},
