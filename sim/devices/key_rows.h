@@ -66,45 +66,6 @@
 /* clang-format on */
 
 /* Of an instruction: issue interval, and result latency as scoreboards see it. */
-/* Of kernels beside each other: sim/gpu/progress_limit.c, sim/gpu/ends_apart.c. */
-#define KEYS_OF_KERNELS_TOGETHER                                                                                     \
-    { "warp.run_instructions",                                                                                       \
-      "instructions",                                                                                                \
-      GT_KEY_RATE,                                                                                                   \
-      AT(warp.run_instructions),                                                                                     \
-      0,                                                                                                             \
-      1,                                                                                                             \
-      1000000,                                                                                                       \
-      "16",                                                                                                          \
-      "a warp that issues this many instructions in a row counts as one that rarely stalls: other warps get issue "  \
-      "slots after it",                                                                                              \
-      1 },                                                                                                           \
-        PART("warp.least_issue_part", least_issue_part, "0.01",                                                      \
-             "minimum share of its rate that a kernel keeps beside such warps"),                                     \
-        { "warp.full_pipe_warps",                                                                                    \
-          "warps",                                                                                                   \
-          GT_KEY_RATE,                                                                                               \
-          AT(warp.full_pipe_warps),                                                                                  \
-          0,                                                                                                         \
-          0.01,                                                                                                      \
-          1000,                                                                                                      \
-          "1",                                                                                                       \
-          "warps of a sub-partition that wait for a pipe, on average, from which on younger kernels get nothing of " \
-          "it",                                                                                                      \
-          1 },                                                                                                       \
-        PART_OR_NONE("warp.atomic_row_part", atomic_row_part, "1",                                                   \
-                     "share of the wait behind other kernels' atomics"),                                             \
-        TIME("warp.apart_ns", "ns", warp.apart_ps, LONGEST_NS, "200",                                                \
-             "spread of the ends of SMs' blocks, of any launch"),                                                    \
-        PART_OR_NONE("warp.apart_part", apart_part, "0.004", "added to it, as a share of a launch of one wave"),     \
-        PART_OR_NONE("warp.apart_by_waits_part", apart_by_waits_part, "0.06",                                        \
-                     "added to that share if warps always wait for memory, or to send to it"),                       \
-        PART_OR_NONE("warp.apart_in_waves_part", apart_in_waves_part, "0.4",                                         \
-                     "spread in the last of several waves, as a share of a block, in place of these two"),           \
-        PART_OR_NONE("warp.small_cpc_part", small_cpc_part, "0.65",                                                  \
-                     "share of a block by which SMs of small CPCs end earlier if warps always wait to send to "      \
-                     "memory; at most 1/3")
-
 #define NEXT_OF   "issue interval of a sub-partition: instructions "
 #define RESULT_OF "result latency, if a scoreboard waits for it: "
 
@@ -113,6 +74,26 @@
 #define LONGEST_NS 1000000000
 
 /* clang-format off */
+/* Of kernels beside each other: sim/gpu/progress_limit.c, sim/gpu/ends_apart.c. */
+#define KEYS_OF_KERNELS_TOGETHER \
+    { "warp.run_instructions", "instructions", GT_KEY_RATE, AT(warp.run_instructions), 0, 1, 1000000, "16", \
+      "a warp that issues this many instructions in a row counts as one that rarely stalls: other warps get issue " \
+      "slots after it", 1 }, \
+    PART("warp.least_issue_part", least_issue_part, "0.01", \
+         "minimum share of its rate that a kernel keeps beside such warps"), \
+    { "warp.full_pipe_warps", "warps", GT_KEY_RATE, AT(warp.full_pipe_warps), 0, 0.01, 1000, "1", \
+      "warps of a sub-partition that wait for a pipe, on average, from which on younger kernels get nothing of it", 1 }, \
+    PART_OR_NONE("warp.atomic_row_part", atomic_row_part, "1", "share of the wait behind other kernels' atomics"), \
+    TIME("warp.apart_ns", "ns", warp.apart_ps, LONGEST_NS, "200", "spread of the ends of SMs' blocks, of any launch"), \
+    PART_OR_NONE("warp.apart_part", apart_part, "0.004", "added to it, as a share of a launch of one wave"), \
+    PART_OR_NONE("warp.apart_by_waits_part", apart_by_waits_part, "0.06", \
+                 "added to that share if warps always wait for memory, or to send to it"), \
+    PART_OR_NONE("warp.apart_in_waves_part", apart_in_waves_part, "0.4", \
+                 "spread in the last of several waves, as a share of a block, in place of these two"), \
+    PART_OR_NONE("warp.small_cpc_part", small_cpc_part, "0.65", \
+                 "share of a block by which SMs of small CPCs end earlier if warps always wait to send to memory; " \
+                 "at most 1/3")
+
 #define LINK_ROWS \
     TEXT("link.pairs", link_pairs, "nvlink", \
          "connection between two GPUs: nvlink, pcie or host for all pairs, then exceptions, as in 'nvlink 0-2=pcie " \

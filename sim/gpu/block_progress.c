@@ -289,6 +289,8 @@ static void begin_together(struct gt_machine *m, gt_batch_index batch)
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
     group->most = group->blocks > group->most ? group->blocks : group->most;
+    if (grid->demand != NULL && group->head == batch)
+        group->stamp = 0; /* another one's end is due */
     if (grid->demand != NULL)
         rates_due(m, b->gpu);
     else if (group->head == batch || takes_turns(m, group))
@@ -354,14 +356,14 @@ int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stam
     take_out(m, g, ended);
     g->blocks -= b.blocks;
     g->stamp = 0;
-    if (g->head == GT_NONE)
-        remove_group(m, group);
-    else
+    if (g->head != GT_NONE)
         schedule_end(m, group);
     if (m->grids[b.grid].demand != NULL)
         rates_due(m, b.gpu);
     gt_batch_tell_ended(m, &b);
     gt_blocks_left(m, &b);
+    if (m->groups[group].blocks == 0) /* no other has taken their place */
+        remove_group(m, group);
     return m->failed ? -1 : 0;
 }
 

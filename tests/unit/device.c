@@ -204,6 +204,7 @@ static void checks_across_keys(void **state)
         { "block.shared_bytes", "166913", "sm.shared_bytes" }, { "chip.gpc_sms", "40,39", "sums up to 79" },
         { "chip.sm_order", "0-79", NULL }, { "chip.sm_order", "0-78", "79 of the 80" },
         { "chip.sm_order", "0-78,5", "twice" }, { "chip.sm_order", "1-80", "the last one is 79" },
+        { "chip.small_cpc_sms", "4,80", "the last one is 79" }, { "chip.small_cpc_sms", "4-6,5", "twice" },
         { "sm.registers", "255", "no warp" },
     };
     /* clang-format on */
