@@ -2,8 +2,8 @@
 # What running two kernels together gains, measured and simulated, without a GPU: validate/scripts/pairs_drawn.sh [-v] [-g] [ARCHIVE [DEVICE]]
 #
 # ARCHIVE (default: validate/recordings/pairs-h100-41.tar.zst) holds pairs that traces/scenarios/drawn_pairs.py drew, their launches
-# under Nsight Compute and what became of them on a GPU, DEVICE (default: h100).  pairs-h200-43.tar.zst and
-# pairs-h200-271.tar.zst (h200) are of other seeds, drawn later; pairs-h200-1009.tar.zst is for who changes the model next, to judge.  Archives are made on the GPU by
+# under Nsight Compute and what became of them on a GPU, DEVICE (default: h100).  pairs-h200-43.tar.zst,
+# pairs-h200-271.tar.zst (h200) and pairs-h200-1009.tar.zst are of other seeds, drawn later.  Archives are made on the GPU by
 #   drawn_pairs.py 41 104 320 FOLDER    (which drew four blocks a tile for gemm_tiled in pairs-h100-41)
 #   gridtide validate FOLDER/pair-*.jsonl --repeat 3 --blocks off -o measured.db
 #   traces/record/profile.sh OUT profile kernels/profile FOLDER/launches.cases
