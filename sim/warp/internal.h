@@ -196,8 +196,8 @@ struct gt_sm_core {
     /* what was seen */
     uint64_t now, issued[GT_PIPES], simulated;
     double bank_reads[GT_WARP_BANKS]; /* cycles, of all sub-partitions */
-    uint64_t in_a_row; /* warp instructions that could follow their warp's last one at once */
-    double *stalls;    /* [instruction * GT_STALLS + reason] */
+    uint64_t in_a_row;                /* warp instructions that could follow their warp's last one at once */
+    double *stalls;                   /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
     double l2_read_bytes, l2_read_cycles, l2_write_cycles; /* cycles: of L2, for all SMs that compete */
     double reads, read_cycles;                             /* beyond L1, and how long they were under way */
