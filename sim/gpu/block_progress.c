@@ -308,9 +308,7 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
         memset(m->batches[single].odd_warps, 0, sizeof m->batches[single].odd_warps);
         gt_sm_take_block(&m->batches[batch], m->device, grid->occupancy.need.warps, m->batches[single].odd_warps);
         m->batches[single].blocks = 1;
-        m->batches[single].first_block += (uint64_t)m->batches[batch].blocks * m->device->sms; /* or near it */
-        if (m->batches[single].first_block >= grid->blocks)
-            m->batches[single].first_block = grid->blocks - 1;
+        m->batches[single].first_block += m->batches[batch].blocks; /* no other batch on the SM has this number */
         begin_together(m, single);
     }
     begin_together(m, batch);
