@@ -1,8 +1,8 @@
 /* How far apart equal blocks end, so that SMs have room for another kernel's blocks at different times.
  *
  * On an H200 (validate/recordings/block-ends.csv, November 2026) half of the SMs ended 3 % of the launch before the last
- * one where warps always wait for memory, 0.3 % where they compute; with several waves, a fifth of a block before it.  Where
- * one SM has u times the mean work, and all of its blocks at once (gt_warp_result.uneven), others have less: with a
+ * one where warps always wait for memory, 0.3 % where they compute; with several waves, a fifth of a block before it.  Few ended
+ * much earlier or later than most.  Where one SM has u times the mean work, and all of its blocks at once (gt_warp_result.uneven), others have less: with a
  * Mandelbrot set half of the SMs ended after half of the launch.  How early is drawn by the block's number, the same
  * in each run; the first block of the last wave ends when the launch alone does. */
 #include "sim/gpu/ends_apart.h"
@@ -103,8 +103,8 @@ bool gt_blocks_end_singly(const struct gt_machine *m, const struct gt_grid *grid
 }
 
 /* Of a block's time, where each ends at its own.  The blocks of the last wave but one end around it, so that those of the last
- * begin apart, by a third of the range each way; these end a whole number of blocks behind `done_ps` of 0, or up to two thirds
- * of the range before that. */
+ * begin apart, by a third of the range each way.  These end when as many blocks in a row would have ended on time, or up to two
+ * thirds of the range before that. */
 static double single_end(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch,
                          double done_ps)
 {

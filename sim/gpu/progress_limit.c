@@ -318,8 +318,9 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
     return own > 0 ? longest / own : 1;
 }
 
-/* Cycles that an access of a group to memory waits for atomics of other kernels to leave its SM, beyond what it waits alone: loads, stores and accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy pipeline and a
- * scan made hardly any progress beside atomics that kept L2 busy (H200, pairs-h200-43, November 2026). */
+/* Cycles that an access of a group to memory waits for atomics of other kernels to leave its SM, beyond what it waits alone:
+ * loads, stores and accesses to shared memory are served in the order in which they came.  An n-body, a reduction, a copy
+ * pipeline and a scan made hardly any progress beside atomics that kept L2 busy (H200, pairs-h200-43, November 2026). */
 static double row_of_atomics(const struct gt_machine *m, const struct gt_gpu_state *gpu,
                              const struct gt_resident_group *group)
 {

@@ -44,7 +44,7 @@ struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const stru
 /* The part of their time that the warps of a launch wait for `stall` (gt_stall), 0..1. */
 double gt_progress_waits(const struct gt_warp_result *result, uint32_t stall);
 
-/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each group has what those
+/* Whether a resource (gt_resource) of an SM goes by turns, issue slots, register banks and pipes: each group has what those
  * with an earlier turn leave it.  Of the others all have shares. */
 bool gt_progress_by_turns(uint32_t resource);
 

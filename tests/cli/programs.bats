@@ -219,6 +219,14 @@ pair_of() {
     [ "$sms" -ge 55 ] && [ "$sms" -le 90 ]
 }
 
+@test "programs: blocks of several waves that end each at its own time are all in the store" {
+    # 1,024 blocks, 5 on an SM, beside a chain of multiply-adds.
+    pair_of 111
+    blocks=$(sqlite3 pair.db "SELECT sum(blocks) FROM run_block JOIN run USING (run_id)
+        WHERE kind = 'simulated' AND op_no = 2 AND run_id = (SELECT max(run_id) FROM run)")
+    [ "$blocks" -eq 1024 ]
+}
+
 @test "programs: an n-body makes no progress beside atomics that keep L2 busy" {
     # Alone 254 us, the atomics 71; together an H200 took 319.
     pair_of 99

@@ -6,8 +6,8 @@
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
  * (issue, lsu, pipe, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
  * waits, pipe_waits, send_waits: the part of their time that warps wait for memory, for the pipe, to send to memory; row:
- * cycles that a warp waits to send an atomic; uneven: times the mean work of the SM with most; latency: cycles of a read; writes: their part of
- * DRAM's traffic; at_once: blocks that an SM works at at a time; reads: how many times it reads
+ * cycles that a warp waits to send an atomic; uneven: times the mean work of the SM with most; latency: cycles of a read;
+ * writes: their part of DRAM's traffic; at_once: blocks that an SM works at at a time; reads: how many times it reads
  * from L2 what it has from DRAM, of which it has 3,200 bytes.  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H

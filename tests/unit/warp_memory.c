@@ -97,16 +97,22 @@ static void what_is_read_again_hits(void **state)
     assert_in_range((uint64_t)waited(again), 10 * 15, 10 * 25);
 }
 
+/* Another access, like the first but of so many sectors; so much of all hits L1. */
+static void second_access(uint16_t sectors, double l1_load_hit)
+{
+    accesses[1] = accesses[0];
+    accesses[1].sectors = accesses[1].sectors_ideal = sectors;
+    program.memory_count = 2;
+    program.use.l1_load_hit = l1_load_hit;
+}
+
 /* A quarter of what two loops load hits L1: what the second one reads again, not what it reads beside that. */
 static void what_is_read_again_beside_others_hits(void **state)
 {
     uint32_t again, other;
 
     (void)state;
-    accesses[1] = accesses[0];
-    accesses[1].sectors = accesses[1].sectors_ideal = 8;
-    program.memory_count = 2;
-    program.use.l1_load_hit = 0.25;
+    second_access(8, 0.25);
     loop_of_loads(0, 10);
     again = load_and_wait(0, 10);
     other = load_and_wait(1, 10);
@@ -429,10 +435,7 @@ static void what_threads_share_hits(void **state)
     uint32_t own, shared;
 
     (void)state;
-    accesses[1] = accesses[0];
-    accesses[1].sectors = accesses[1].sectors_ideal = 1;
-    program.memory_count = 2;
-    program.use.l1_load_hit = 0.2;
+    second_access(1, 0.2);
     own = load_and_wait(0, 1);
     shared = load_and_wait(1, 1);
     whole_program();

@@ -18,11 +18,12 @@ TERMS = {  # the device's keys without it
     "all terms": {},
     "older warps first (with full pipes)": {"warp.least_issue_part": "1"},
     "full pipes": {"warp.full_pipe_warps": "1000"},
-    "queue at DRAM": {"memory.dram_queueing_cycles": "0.001", "memory.dram_mixed_queueing_cycles": "0.001"},
-    "queue at L2": {"memory.l2_queueing_cycles": "0.001"},
+    "queue at DRAM": {"memory.dram_crowd_cycles": "0.001", "memory.dram_mixed_crowd_cycles": "0.001"},
+    "queue at L2": {"memory.l2_crowd_cycles": "0.001"},
     "eviction from L2": {"memory.l2_reuse_bytes": "1000000000000"},
     "row of atomics": {"warp.atomic_row_part": "0"},
-    "ends apart (but of uneven work)": {"warp.apart_ns": "0", "warp.apart_part": "0", "warp.apart_by_waits_part": "0", "warp.apart_in_waves_part": "0"},
+    "ends apart (but of uneven work)": {"warp.apart_ns": "0", "warp.apart_part": "0", "warp.apart_by_waits_part": "0",
+                                        "warp.apart_in_waves_part": "0"},
     "small CPCs": {"warp.small_cpc_part": "0"},
     "shared memory's split": {"sm.shared_carveouts_kib": ""},
     "blocks leave one by one": {"scheduling.retire_ns": "0"},
@@ -32,9 +33,12 @@ TERMS = {  # the device's keys without it
 def device_file(gridtide, device, changes, path):
     """The device with other values, as a file."""
     table = subprocess.run([gridtide, "devices", device, "--format", "csv"], check=True, capture_output=True, text=True).stdout
+    rows = list(csv.DictReader(io.StringIO(table)))
     section = None
+    if not changes.keys() <= {row["key"] for row in rows}:
+        sys.exit(f"pair_terms.py: no device key {', '.join(changes.keys() - {row['key'] for row in rows})}")
     with open(path, "w", encoding="utf-8") as file:
-        for row in csv.DictReader(io.StringIO(table)):
+        for row in rows:
             where, name = row["key"].split(".", 1)
             if where != section:
                 section = where
