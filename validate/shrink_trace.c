@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/simulate.h"
+#include "sim/warp/kernel_model.h"
 #include "sim/workload/child_launches.h"
 #include "validate/host_measure.h"
 #include "validate/proxy_kernel.h"
@@ -93,7 +94,8 @@ struct trial_work {
     const struct gt_validation *validation;
     const struct gt_device *device;
     struct gt_workload *workload;
-    struct gt_measured_host *runs; /* the measured ones */
+    const struct gt_kernel_model *modelled; /* of its kernels with programs; NULL: none has one */
+    struct gt_measured_host *runs;          /* the measured ones */
     uint32_t run_count;
     struct gt_trial *trial;
     struct gt_error *error;
@@ -130,6 +132,8 @@ static int simulate(struct trial_work *work, const struct gt_measured_host *host
 
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
+    options.program_cost = work->validation->program_cost;
+    options.modelled = work->modelled;
     options.host = host != NULL ? &host->workload : NULL;
     gt_measured_host_make(&run, work->workload);
     probe = gt_measured_host_probe(&run);
@@ -199,13 +203,19 @@ static int judge(struct trial_work *work)
 int gt_trial_run(const struct gt_validation *validation, const struct gt_device *device, struct gt_workload *workload,
                  uint32_t repetitions, struct gt_trial *trial, struct gt_error *error)
 {
-    struct trial_work work = { validation, device, workload, NULL, repetitions, trial, error };
+    struct trial_work work = { validation, device, workload, NULL, NULL, repetitions, trial, error };
+    struct gt_kernel_model *modelled = NULL;
     int result = -1;
 
     memset(trial, 0, sizeof *trial);
     if (gt_workload_check(workload, error) != 0 ||
         gt_proxy_kernels_make(workload, validation->recorded_on, false, error) < 0)
         return -1;
+    if (gt_has_programs(workload)) {
+        work.modelled = modelled = gt_model_kernels(workload, device, validation->recorded_on, false, NULL, error);
+        if (modelled == NULL)
+            return -1;
+    }
     work.runs = gt_calloc(repetitions, sizeof *work.runs);
     for (uint32_t i = 0; i < repetitions; i++)
         gt_measured_host_make(&work.runs[i], workload);
@@ -215,6 +225,7 @@ int gt_trial_run(const struct gt_validation *validation, const struct gt_device 
     for (uint32_t i = 0; i < repetitions; i++)
         gt_measured_host_free(&work.runs[i]);
     free(work.runs);
+    gt_kernel_model_free(modelled);
     return result;
 }
 

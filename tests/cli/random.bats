@@ -38,6 +38,24 @@ setup()
     [ "$status" -eq 2 ]
 }
 
+@test "random: pairs and triples are drawn of a list of kernels, the same today as when they were recorded" {
+    run "$GRIDTIDE" validate --random 1 --families graphs,pairs
+    [ "$status" -eq 1 ]
+    [[ $output == *"give --kernels=TRACE"* ]]
+    run "$GRIDTIDE" validate --random 1 --kernels some.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"--kernels is for --families=pairs and triples"* ]]
+    run "$GRIDTIDE" validate --kernels some.jsonl other.jsonl
+    [ "$status" -eq 2 ]
+    cd "$BATS_TEST_TMPDIR"
+    zstd -dcq "$GRIDTIDE_SOURCE/validate/recordings/pairs-h200-2718.tar.zst" | tar -x --strip-components=1
+    "$GRIDTIDE" validate -q --random 4 --draw-seed 2718 --families pairs,triples --kernels kernels.jsonl --repeat 3 --measured measured.db \
+        --blocks off -o now.db
+    [ "$(sqlite3 now.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 12 ]
+    "$GRIDTIDE_SOURCE/validate/scripts/pair_gains.py" now.db "*/triples-*" > gains
+    grep -q '^figure alone 6 ' gains && grep -q '^figure makespan 6 ' gains && grep -q '^figure gain 4 ' gains
+}
+
 @test "random: shrinking needs a GPU and random traces" {
     run "$GRIDTIDE" validate --random 2 --shrink --measured old.db
     [ "$status" -eq 2 ]

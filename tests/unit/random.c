@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "traces/io/device_file.h"
 #include "validate/random/chance.h"
 #include "validate/random/draw.h"
+#include "validate/random/kernel_list.h"
 
 /* SplitMix64 from state 0: the first numbers of its authors' generator. */
 static void numbers_are_the_published_ones(void **state)
@@ -96,6 +98,69 @@ static void families_by_name_draw_the_same_too(void **state)
         assert_int_equal(gt_draws_of(&draws, expected[i].family, 1, &error), 0);
         assert_int_equal(hash_of(&draws, 20), expected[i].hash);
     }
+}
+
+/* Each kernel alone, then all in their order, in the other, and the later ones behind the first. */
+static void groups_are_drawn_of_a_list(void **state)
+{
+    static const char path[] = "random-kernels.jsonl";
+    static const char *const orders[] = { "0", "1", "2", "012", "210", "0w12" };
+    struct gt_kernel_list list;
+    struct gt_draws draws;
+    struct gt_error error = { "" };
+    struct gt_workload *workload;
+    FILE *file = fopen(path, "w");
+    char *text, seen[32] = "";
+
+    (void)state;
+    fputs("{\"gridtide\":1,\"device\":\"h200\"}\n{\"kernel\":\"a\",\"block_us\":1}\n"
+          "{\"kernel\":\"b\",\"id\":7,\"block_us\":2}\n{\"kernel\":\"c\",\"id\":\"a \\\"c\\\"\",\"block_us\":3}\n",
+          file);
+    fclose(file);
+    assert_int_equal(gt_kernel_list_read(path, &list, &error), 0);
+    remove(path);
+    assert_int_equal(list.count, 3);
+    assert_int_equal(gt_draws_of(&draws, "triples", 1, &error), 0);
+    assert_true(gt_draws_need_list(&draws));
+    draws.list = &list;
+    text = gt_draw_text(&draws, 0);
+    workload = gt_draw_read(text, &error);
+    if (workload == NULL)
+        fail_msg("%s\n%s", error.text, text);
+    assert_int_equal(workload->kernel_count, 3);
+    assert_int_equal(workload->op_count, 12);
+    for (uint32_t i = 0; i < workload->call_count; i++) {
+        const struct gt_call *call = &workload->calls[i];
+        char what = 'w'; /* host work */
+
+        if (call->ops > 0)
+            what = (char)('0' + workload->ops[call->first_op].kernel);
+        else if (call->kind != GT_CALL_HOST_WORK)
+            what = ' ';
+        seen[strlen(seen)] = what;
+    }
+    for (uint32_t i = 0, at = 0; i < sizeof orders / sizeof *orders; at += (uint32_t)strlen(orders[i]) + 1, i++)
+        assert_memory_equal(seen + at, orders[i], strlen(orders[i]));
+    gt_workload_free(workload);
+    free(text);
+    gt_kernel_list_free(&list);
+}
+
+static void a_list_needs_three_kernels(void **state)
+{
+    static const char path[] = "random-few.jsonl";
+    struct gt_kernel_list list;
+    struct gt_error error = { "" };
+    FILE *file = fopen(path, "w");
+
+    (void)state;
+    fputs("{\"gridtide\":1,\"device\":\"h200\"}\n{\"kernel\":\"a\",\"block_us\":1}\n{\"call\":\"launch\",\"kernel\":"
+          "\"a\"}\n",
+          file);
+    fclose(file);
+    assert_int_equal(gt_kernel_list_read(path, &list, &error), -1);
+    assert_non_null(strstr(error.text, "defines 1 kernels"));
+    remove(path);
 }
 
 static void simulate_all(const char *families, uint32_t count)
@@ -197,6 +262,8 @@ int main(void)
         cmocka_unit_test(ranges_hold),
         cmocka_unit_test(a_seed_draws_the_same_traces_anywhere),
         cmocka_unit_test(families_by_name_draw_the_same_too),
+        cmocka_unit_test(groups_are_drawn_of_a_list),
+        cmocka_unit_test(a_list_needs_three_kernels),
         cmocka_unit_test(corners_are_drawn),
         cmocka_unit_test(every_trace_can_be_simulated_to_its_end),
         cmocka_unit_test(families_are_named),

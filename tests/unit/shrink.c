@@ -163,6 +163,30 @@ static void a_trace_shrinks_to_what_is_wrong(void **state)
     }
 }
 
+/* Its program is that of one grid: blocks that leave 100 us apart show in one launch of two an SM, which keeps them all, and its program. */
+static void a_profiled_kernel_keeps_its_grid(void **state)
+{
+    struct gt_workload *workload =
+        read("{\"gridtide\":1,\"device\":\"h200\"}\n"
+             "{\"program\":\"p\",\"compute_capability\":90,\"warps\":264,\"warps_per_block\":1,\"registers\":16,"
+             "\"sass\":[\"NOP\",\"EXIT\"],\"control\":[1809,2037],\"executions\":[264,264]}\n"
+             "{\"kernel\":\"k\",\"grid\":264,\"block\":32,\"registers\":16,\"runs\":\"fma\",\"arguments\":{},"
+             "\"block_us\":20,\"program\":\"p\"}\n"
+             "{\"call\":\"launch\",\"kernel\":\"k\"}\n"
+             "{\"call\":\"launch\",\"kernel\":\"k\"}\n");
+    struct gt_shrunk shrunk;
+
+    (void)state;
+    gpu.retire_ps = 100000000;
+    assert_int_equal(shrink(workload, &shrunk), 0);
+    assert_true(shrunk.shows);
+    assert_int_equal(smallest->op_count, 1);
+    assert_int_equal(smallest->kernels[0].grid[0], 264);
+    assert_int_equal(smallest->program_count, 1);
+    assert_ptr_equal(smallest->kernels[0].program, workload->kernels[0].program);
+    gt_workload_free(workload);
+}
+
 /* Found only by two operations that stand behind each other: both stay, and the event between them. */
 static void what_belongs_together_stays_together(void **state)
 {
@@ -398,6 +422,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_trace_shrinks_to_what_is_wrong, reset),
+        cmocka_unit_test_setup(a_profiled_kernel_keeps_its_grid, reset),
         cmocka_unit_test_setup(what_belongs_together_stays_together, reset),
         cmocka_unit_test_setup(a_trace_that_is_right_is_left_alone, reset),
         cmocka_unit_test_setup(stopped_it_keeps_what_is_there, reset),

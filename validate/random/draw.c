@@ -48,6 +48,14 @@ int gt_draws_of(struct gt_draws *draws, const char *families, uint64_t seed, str
     return gt_error_set(error, "too many families; name each once");
 }
 
+bool gt_draws_need_list(const struct gt_draws *draws)
+{
+    for (uint32_t i = 0; i < draws->family_count; i++)
+        if (draws->families[i]->of_list)
+            return true;
+    return false;
+}
+
 void gt_draw_name(const struct gt_draws *draws, uint32_t number, char *name, size_t bytes)
 {
     snprintf(name, bytes, "random-%" PRIu64 "/%s-%" PRIu32, draws->seed,
@@ -59,6 +67,7 @@ char *gt_draw_text(const struct gt_draws *draws, uint32_t number)
     const struct gt_family *family = draws->families[number % draws->family_count];
     struct gt_script script = {
         .chance = gt_chance_of(draws->seed, family->name, number / draws->family_count),
+        .list = draws->list,
         .threads = 1,
         .left_us = WORK_US,
     };

@@ -173,18 +173,20 @@ static void write_mixed(struct gt_script *script)
 }
 
 const struct gt_family gt_families[] = {
-    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams, false },
-    { "events", "records and waits between streams", write_events, false },
-    { "priorities", "urgent kernels beside long ones", write_priorities, false },
-    { "copies", "copies of all kinds and sizes beside kernels", write_copies, false },
-    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs, false },
-    { "threads", "two to four host threads with streams of their own", write_threads, false },
-    { "mixed", "all of it", write_mixed, false },
-    { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true },
-    { "children", "device-side launches, and what those launch", gt_script_write_children, true },
-    { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true },
-    { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true },
-    { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true },
+    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams, false, false },
+    { "events", "records and waits between streams", write_events, false, false },
+    { "priorities", "urgent kernels beside long ones", write_priorities, false, false },
+    { "copies", "copies of all kinds and sizes beside kernels", write_copies, false, false },
+    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs, false, false },
+    { "threads", "two to four host threads with streams of their own", write_threads, false, false },
+    { "mixed", "all of it", write_mixed, false, false },
+    { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true, false },
+    { "children", "device-side launches, and what those launch", gt_script_write_children, true, false },
+    { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true, false },
+    { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true, false },
+    { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true, false },
+    { "pairs", "two kernels of a list: alone, at once in both orders, one later", gt_script_write_pairs, true, true },
+    { "triples", "three kernels of a list", gt_script_write_triples, true, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];
 

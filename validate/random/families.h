@@ -10,6 +10,7 @@ struct gt_family {
      * script->chance alone, so that the same seed gives the same trace. */
     void (*write)(struct gt_script *script);
     bool by_name; /* drawn only where it is asked for: recordings were made of all the others in turn */
+    bool of_list; /* draws among kernels of a list */
 };
 extern const struct gt_family gt_families[];
 extern const size_t gt_family_count;

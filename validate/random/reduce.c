@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/workload/child_launches.h"
+#include "sim/workload/program.h"
 #include "validate/random/reduce_tasks.h"
 
 /* A workload on its way: which parts are kept, and their numbers in the new one. */
@@ -243,6 +244,22 @@ static struct gt_launch_rule *rules_in(struct reducing *r, gt_kernel_index kerne
     return rules;
 }
 
+/* Shared with the larger workload. */
+static const struct gt_program *program_in(struct reducing *r, const struct gt_program *program)
+{
+    bool had = program == NULL;
+
+    for (uint32_t i = 0; i < r->to->program_count; i++)
+        had |= r->to->programs[i] == program;
+    for (uint32_t i = 0; i < r->from->program_count && !had; i++) {
+        if (r->from->programs[i] == program) {
+            r->from->programs[i]->sharers++;
+            gt_workload_add_program(r->to, r->from->programs[i]);
+        }
+    }
+    return program;
+}
+
 static gt_kernel_index add_kernel(struct reducing *r, gt_kernel_index kernel)
 {
     struct gt_kernel copy = r->from->kernels[kernel];
@@ -251,7 +268,7 @@ static gt_kernel_index add_kernel(struct reducing *r, gt_kernel_index kernel)
     copy.name = name_in(r, copy.name);
     copy.runs = name_in(r, copy.runs);
     copy.arguments = name_in(r, copy.arguments);
-    copy.program = NULL;
+    copy.program = program_in(r, copy.program);
     if (copy.tasks != NULL) {
         copy.task_policy = name_in(r, copy.task_policy);
         copy.tasks = tasks_in(r, copy.tasks);

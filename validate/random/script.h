@@ -6,10 +6,13 @@
 
 #include "validate/random/chance.h"
 
+struct gt_kernel_list; /* validate/random/kernel_list.h */
+
 enum { GT_SCRIPT_STREAMS = 64, GT_SCRIPT_KERNELS = 16, GT_SCRIPT_EVENTS = 24, GT_SCRIPT_THREADS = 4 };
 
 struct gt_script {
     FILE *out;
+    const struct gt_kernel_list *list; /* families of its kernels alone; else NULL */
     struct gt_chance chance;
     uint32_t streams, kernels, events, threads; /* defined: s0.., k0.., e0.., t0.. */
     uint64_t work_us[GT_SCRIPT_KERNELS];        /* about how long each kernel keeps the whole GPU busy */
@@ -45,7 +48,7 @@ void gt_script_sync(struct gt_script *script, uint32_t thread);
 void gt_script_graph(struct gt_script *script, uint32_t thread, uint32_t stream, uint32_t nodes);
 /* A stream that exists, at random; now and then the default stream where that is allowed. */
 uint32_t gt_script_any_stream(struct gt_script *script);
-/* Every thread waits for the GPU. */
+/* Every thread waits for the GPU: after what stands so far, and at a trace's end. */
 void gt_script_end(struct gt_script *script);
 
 /* Families that fill a file: task graphs in persistent kernels (tasks.c), kernels that blocks launch (children.c), grids
@@ -55,6 +58,9 @@ void gt_script_write_children(struct gt_script *script);
 void gt_script_write_grid_sync(struct gt_script *script);
 /* Two GPUs (gpus.c). */
 void gt_script_write_gpus(struct gt_script *script);
+/* Two or three kernels of the list, alone and at once (pairs.c). */
+void gt_script_write_pairs(struct gt_script *script);
+void gt_script_write_triples(struct gt_script *script);
 
 #define GT_SCRIPT_DEFAULT_STREAM GT_SCRIPT_STREAMS
 

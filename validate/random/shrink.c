@@ -358,6 +358,12 @@ static struct gt_workload *anew(struct gt_workload *workload)
     return copy;
 }
 
+/* Its program is that of one grid, and of blocks of one shape. */
+static bool is_profiled(const struct gt_workload *workload, uint32_t kernel)
+{
+    return kernel < workload->kernel_count && workload->kernels[kernel].program != NULL;
+}
+
 static bool simplify(struct work *work, const struct gt_simplification *way)
 {
     bool smaller = false;
@@ -368,7 +374,9 @@ static bool simplify(struct work *work, const struct gt_simplification *way)
         if (stopped(work))
             return false;
         candidate = copy_of(work->smallest);
-        if (i < way->count(candidate) && way->apply(candidate, i)) {
+        if (way->count == kernels && is_profiled(candidate, i)) {
+            gt_workload_free(candidate);
+        } else if (i < way->count(candidate) && way->apply(candidate, i)) {
             candidate = anew(candidate);
             if (take(work, candidate)) {
                 smaller = true;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What running two kernels together gains, measured and simulated: stores of traces of traces/scenarios/drawn_pairs.py.
+"""What running two or three kernels together gains, measured and simulated: stores of pairs-*.tar.zst (pairs_drawn.sh) and of
+`gridtide validate --random N --families pairs,triples`.
 
     validate/scripts/pair_gains.py [-v] [-g] STORE [PATTERN]
 
-Each trace has two kernels alone, then both at once: a before b, b before a, b behind a part of a.  The gain is the time of one after
-the other over the time together; below 1 together is slower.  Measured values are medians of the repetitions.  Prints, in % of
+Each trace has its kernels alone, then all at once: in their order, in the other, the later ones behind a part of the first.  The gain is
+the time of one after the other over the time together; below 1 together is slower.  Measured values are medians of the repetitions.  Prints, in % of
 what was measured, without sign: errors of kernels alone, of makespans together, of gains; then how often it is right that together is
 slower, or faster, by more than 2%.  -v: a line a pair and order.  -g: the GPU's part, from simulations that
 are given the host's measured times: when a launch comes decides what is still running, and that differs from run to run.  PATTERN of names (SQL's GLOB) chooses traces.
@@ -13,7 +14,7 @@ import sqlite3
 import statistics
 import sys
 
-ALONE, TOGETHER = (0, 1), ((2, 3), (4, 5), (6, 7))
+ORDERS = ("ab", "ba", "late")
 CLEAR = 0.02
 
 
@@ -29,11 +30,16 @@ def spans(database, pattern, gpu_part):
     return {name: {kind: list(runs.values()) for kind, runs in kinds.items()} for name, kinds in found.items()}
 
 
+def span(run, ops):
+    return max(run[op][1] for op in ops) - min(run[op][0] for op in ops)
+
+
 def values(runs):
     """Times alone, and together by order: medians over the runs."""
-    alone = [statistics.median(run[op][1] - run[op][0] for run in runs) for op in ALONE]
-    together = [statistics.median(max(run[a][1], run[b][1]) - min(run[a][0], run[b][0]) for run in runs) for a, b in TOGETHER]
-    return alone, together
+    count = len(runs[0]) // (1 + len(ORDERS))
+    alone = [statistics.median(span(run, [op]) for run in runs) for op in range(count)]
+    groups = [range(first, first + count) for first in range(count, len(runs[0]), count)]
+    return alone, [statistics.median(span(run, ops) for run in runs) for ops in groups]
 
 
 def kernels(database):
@@ -52,7 +58,7 @@ def main():
     database = sqlite3.connect(words[0])
     names = kernels(database)
     alone_errors, makespan_errors, gain_errors, right, clear = [], [], [], 0, 0
-    for name, kinds in sorted(spans(database, words[1] if len(words) > 1 else "*", "-g" in sys.argv).items()):
+    for name, kinds in sorted(spans(database, words[1] if len(words) > 1 and words[1] else "*", "-g" in sys.argv).items()):
         if "measured" not in kinds or "simulated" not in kinds:
             continue
         (alone, together), (said_alone, said) = values(kinds["measured"]), values(kinds["simulated"][-1:])
@@ -60,16 +66,16 @@ def main():
         for order, (m, s) in enumerate(zip(together, said)):
             gain, said_gain = sum(alone) / m, sum(said_alone) / s
             makespan_errors.append(100 * (s / m - 1))
-            if order == 2:  # the second begins later: no gain is defined
+            if ORDERS[order] == "late":  # no gain is defined
                 continue
             gain_errors.append(100 * (said_gain / gain - 1))
             if abs(gain - 1) > CLEAR:
                 clear += 1
                 right += (gain < 1) == (said_gain < 1)
             if "-v" in sys.argv:
-                print(f"{name} {'ab' if order == 0 else 'ba'} alone {alone[0]:.1f} {alone[1]:.1f} said {said_alone[0]:.1f} "
-                      f"{said_alone[1]:.1f} together {m:.1f} said {s:.1f} gain {gain:.3f} said {said_gain:.3f} "
-                      f"error {gain_errors[-1]:+.1f} {names[name]}")
+                times, said_times = (" ".join(f"{us:.1f}" for us in these) for these in (alone, said_alone))
+                print(f"{name} {ORDERS[order]} alone {times} said {said_times} together {m:.1f} said {s:.1f} gain {gain:.3f} "
+                      f"said {said_gain:.3f} error {gain_errors[-1]:+.1f} {names[name]}")
     figure("alone", alone_errors)
     figure("makespan", makespan_errors)
     figure("gain", gain_errors)

@@ -1,13 +1,14 @@
 #!/bin/sh
-# What running two kernels together gains, measured and simulated, without a GPU: validate/scripts/pairs_drawn.sh [-v] [-g] [ARCHIVE [DEVICE]]
+# What running kernels together gains, measured and simulated, without a GPU: validate/scripts/pairs_drawn.sh [-v] [-g] [ARCHIVE [DEVICE [FAMILY]]]
 #
-# ARCHIVE (default: validate/recordings/pairs-h100-41.tar.zst) holds pairs that traces/scenarios/drawn_pairs.py drew, their launches
-# under Nsight Compute and what became of them on a GPU, DEVICE (default: h100).  pairs-h200-43.tar.zst,
-# pairs-h200-271.tar.zst (h200) and pairs-h200-1009.tar.zst are of other seeds, drawn later.  Archives are made on the GPU by
-#   drawn_pairs.py 41 104 320 FOLDER    (which drew four blocks a tile for gemm_tiled in pairs-h100-41)
-#   gridtide validate FOLDER/pair-*.jsonl --repeat 3 --blocks off -o measured.db
+# ARCHIVE (default: validate/recordings/pairs-h100-41.tar.zst) holds kernels drawn at random, their launches under Nsight Compute, and
+# what pairs or triples of them took on a GPU, DEVICE (default: h100).  FAMILY: pairs or triples alone.  pairs-h200-2718.tar.zst was made by
+#   drawn_kernels.py 2718 104 FOLDER
 #   traces/record/profile.sh OUT profile kernels/profile FOLDER/launches.cases
-# 41 and 43 were drawn with half of the shared memory of cp_async_pipeline with 128 threads, and corrected (traces and stores).
+#   gridtide validate --random 360 --draw-seed 2718 --families pairs,triples --kernels FOLDER/kernels.jsonl --repeat 3 --blocks off -o measured.db
+# The older archives (pairs-h100-41, pairs-h200-43, -271, -1009) hold traces of pairs, from before `gridtide validate` drew any.
+# 41 and 43 were drawn with half of the shared memory of cp_async_pipeline with 128 threads, and corrected (traces and stores); 41 with
+# four blocks a tile for gemm_tiled.
 # The kernels' cost is their machine code's.  Prints the figures of pair_gains.py; -g: of the GPU's part; -v: by pair.
 # GRIDTIDE names the program (default: build/gridtide).
 set -eu
@@ -15,10 +16,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
 options=
 while [ "${1:-}" = -v ] || [ "${1:-}" = -g ]; do options="$options $1"; shift; done
-archive=${1:-$here/../recordings/pairs-h100-41.tar.zst} device=${2:-h100}
+archive=${1:-$here/../recordings/pairs-h100-41.tar.zst} device=${2:-h100} family=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 zstd -dcq "$archive" | tar -x -C "$work" --strip-components=1
+if [ -e "$work/kernels.jsonl" ]; then
+    count=$(sqlite3 "$work/measured.db" 'SELECT count(*) FROM trace')
+    seed=$(sqlite3 "$work/measured.db" "SELECT substr(name, 8, instr(name, '/') - 8) FROM trace LIMIT 1")
+    set -- --random "$count" --draw-seed "$seed" --families pairs,triples --kernels "$work/kernels.jsonl"
+else
+    set -- "$work"/pair-*.jsonl
+fi
 "$GRIDTIDE" validate -q --measured "$work/measured.db" --device "$device" --programs "$work/profile.jsonl.zst" --cost program \
-    --blocks off --repeat 3 "$work"/pair-*.jsonl -o "$work/now.db" > "$work/log"
-"$here/pair_gains.py" $options "$work/now.db"
+    --blocks off --repeat 3 "$@" -o "$work/now.db" > "$work/log"
+"$here/pair_gains.py" $options "$work/now.db" "${family:+*/$family-*}"

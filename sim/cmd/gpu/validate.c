@@ -230,6 +230,8 @@ static struct gt_workload *read_again(void *user, uint32_t row, struct gt_valida
     struct work *work = user;
     struct gt_workload *workload = gt_validate_read(work->arguments, work->shrinker.rows[row].number, error);
 
+    if (workload != NULL)
+        gt_profiles_attach(&work->arguments->model.profiles, workload, work->rows[row].name, true);
     if (workload != NULL &&
         find_devices(work, workload, work->rows[row].name, device, &work->shrink_on, error) != 0) {
         gt_workload_free(workload);
@@ -430,11 +432,8 @@ static int run(int argc, char **argv)
     int result;
 
     gt_validate_arguments_parse(argc, argv, &arguments);
-    if (arguments.random > 0) {
-        if (gt_draws_of(&arguments.draws, arguments.families, arguments.draw_seed, &error) != 0)
-            return gt_fail(&error);
-        arguments.trace_count = arguments.random;
-    }
+    if (gt_validate_draw(&arguments, &error) != 0)
+        return gt_fail(&error);
     work.validation = (struct gt_validation){
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
         .repetitions = arguments.repetitions,
@@ -463,6 +462,7 @@ static int run(int argc, char **argv)
         };
     result = gt_supervise(work_in_process, &work, &error);
     gt_profiles_free(&arguments.model.profiles);
+    gt_kernel_list_free(&arguments.list);
     if (result < 0)
         gt_fail(&error);
     if (tidy_store(arguments.output, work.shared, &error) != 0)

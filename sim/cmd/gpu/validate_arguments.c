@@ -18,6 +18,7 @@ enum {
     OPTION_RANDOM,
     OPTION_DRAW_SEED,
     OPTION_FAMILIES,
+    OPTION_KERNELS,
     OPTION_SHRINK
 };
 enum { RANDOM_MAX = 1000000 };
@@ -35,8 +36,10 @@ static const struct argp_option options[] = {
       "Seed of the random traces; a seed gives the same traces on any machine (default 1)", 0 },
     { "families", OPTION_FAMILIES, "LIST", 0,
       "Comma-separated kinds of random traces: streams, events, priorities, copies, graphs, "
-      "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus",
+      "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus, pairs, triples",
       0 },
+    { "kernels", OPTION_KERNELS, "TRACE", 0,
+      "For families pairs and triples: draw among the kernels that this trace file defines", 0 },
     { "shrink", OPTION_SHRINK, NULL, 0,
       "Reduce random traces whose makespan is outside the measured range by more than 2 % to the "
       "smallest trace that still is, on the GPU: 5 s each, 120 s in all, worst first; written to "
@@ -70,6 +73,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->draw_seed = (uint64_t)gt_option_number(state, "draw-seed", text, 0, INT64_MAX);
         return 0;
     case OPTION_FAMILIES: arguments->families = text; return 0;
+    case OPTION_KERNELS: arguments->kernels = text; return 0;
     case OPTION_SHRINK: arguments->shrink = true; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
@@ -94,6 +98,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "--families needs --random=N");
         if (arguments->random == 0 && arguments->shrink)
             argp_error(state, "--shrink needs --random=N");
+        if (arguments->random == 0 && arguments->kernels != NULL)
+            argp_error(state, "--kernels needs --random=N");
         if (arguments->measured != NULL && arguments->shrink)
             argp_error(state, "--shrink runs new traces, so it needs a GPU: leave out --measured");
         return 0;
@@ -127,6 +133,25 @@ void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_argum
         .draw_seed = 1,
     };
     gt_parse(&parser, argc, argv, arguments);
+}
+
+int gt_validate_draw(struct gt_validate_arguments *arguments, struct gt_error *error)
+{
+    if (arguments->random == 0)
+        return 0;
+    if (gt_draws_of(&arguments->draws, arguments->families, arguments->draw_seed, error) != 0)
+        return -1;
+    arguments->trace_count = arguments->random;
+    if (!gt_draws_need_list(&arguments->draws))
+        return arguments->kernels == NULL
+                   ? 0
+                   : gt_error_set(error,
+                                  "--kernels is for --families=pairs and triples: leave it out, or name one of them");
+    if (arguments->kernels == NULL)
+        return gt_error_set(error,
+                            "families pairs and triples draw among the kernels of a trace: give --kernels=TRACE");
+    arguments->draws.list = &arguments->list;
+    return gt_kernel_list_read(arguments->kernels, &arguments->list, error);
 }
 
 void gt_validate_place(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes)

@@ -9,6 +9,7 @@
 #include "sim/cmd/print/table.h"
 #include "sim/machine/rules.h"
 #include "validate/random/draw.h"
+#include "validate/random/kernel_list.h"
 
 struct gt_validate_arguments {
     char **traces;
@@ -18,6 +19,8 @@ struct gt_validate_arguments {
     uint32_t random;      /* traces to draw; 0: files are named */
     uint64_t draw_seed;
     struct gt_draws draws;
+    const char *kernels; /* file of those that families pairs and triples draw among; NULL: none */
+    struct gt_kernel_list list;
     uint32_t repetitions;
     struct gt_model_options model;
     enum gt_format format;
@@ -27,6 +30,10 @@ struct gt_validate_arguments {
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */
 void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_arguments *arguments);
+
+/* Make ready what random traces are drawn of: families and kernels, into `arguments`; nothing where files are named.  Returns 0, or
+ * -1 with what is wrong.  The caller frees arguments->list. */
+int gt_validate_draw(struct gt_validate_arguments *arguments, struct gt_error *error);
 
 /* What trace `number` goes by before it is read, into `place`: its path, or the name of a random one. */
 void gt_validate_place(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes);

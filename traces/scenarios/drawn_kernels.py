@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Pairs of kernels of the library, drawn at random: grids, blocks, shared memory and sizes of data.
+"""Kernels of the library, drawn at random: grids, blocks, shared memory and sizes of data.
 
-    python3 traces/scenarios/drawn_pairs.py SEED LAUNCHES PAIRS FOLDER
+    python3 traces/scenarios/drawn_kernels.py SEED LAUNCHES FOLDER
 
-Writes FOLDER/launches.cases, LAUNCHES launches for kernels/profile, and FOLDER/pair-N.jsonl: each kernel alone, both at once in two
-streams, in the other order, and the second behind a part of the first.  validate/scripts/pair_gains.py says what running
-together gains.  Function, block and grid are those of one launch only, so that a profile can be told by them.  The stated durations
-are for playing without a profile; with one, --cost program takes the machine code.
+Writes FOLDER/launches.cases, LAUNCHES launches for kernels/profile, and FOLDER/kernels.jsonl, a trace file that defines them:
+`gridtide validate --random N --families pairs,triples --kernels FOLDER/kernels.jsonl` draws among them.  Function, block and grid are
+those of one launch only, so that a profile can be told by them.  The stated durations are for playing without a profile; with one,
+--cost program takes the machine code.
 """
 import json
 import os
@@ -173,43 +173,27 @@ def case(launch):
                     [f"{name}={value}" for name, value in launch["arguments"].items()])
 
 
-def trace(name, pair, late_us):
-    lines = [{"gridtide": 1, "name": name, "device": "h200"}]
-    for key, launch in zip("ab", pair):
-        line = {"kernel": launch["function"], "id": key, "grid": launch["grid"], "block": launch["block"],
-                "registers": launch["registers"], "duration_us": 50}
-        if launch["static"]:
-            line["shared_bytes"] = launch["static"]
-        if launch.get("dynamic"):
-            line["dynamic_shared_bytes"] = launch["dynamic"]
-        lines.append({**line, "runs": launch["runs"], "arguments": launch["arguments"]})
-
-    def start(key):
-        lines.append({"call": "launch", "kernel": key, "stream": "s" + key})
-
-    for keys in ("a", "b", "ab", "ba"):
-        for key in keys:
-            start(key)
-        lines.append({"call": "device_sync"})
-    start("a")
-    lines.append({"call": "host_work", "duration_us": late_us})
-    start("b")
-    lines.append({"call": "device_sync"})
-    return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+def definition(number, launch):
+    line = {"kernel": launch["function"], "id": f"k{number}", "grid": launch["grid"], "block": launch["block"],
+            "registers": launch["registers"], "duration_us": 50}
+    if launch["static"]:
+        line["shared_bytes"] = launch["static"]
+    if launch.get("dynamic"):
+        line["dynamic_shared_bytes"] = launch["dynamic"]
+    return {**line, "runs": launch["runs"], "arguments": launch["arguments"]}
 
 
 def main():
-    seed, launches, pairs, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    rng = random.Random(f"pairs {seed}")
-    drawn = draw_launches(rng, launches)
+    seed, launches, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    drawn = draw_launches(random.Random(f"pairs {seed}"), launches)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "launches.cases"), "w", encoding="utf-8") as file:
-        file.write(f"# Launches of drawn_pairs.py {seed}: KERNEL GRID BLOCK SHARED_BYTES [PARAMETER=VALUE]...\n")
+        file.write(f"# Launches of drawn_kernels.py {seed}: KERNEL GRID BLOCK SHARED_BYTES [PARAMETER=VALUE]...\n")
         file.writelines(case(launch) + "\n" for launch in drawn)
-    for number in range(pairs):
-        pair = rng.sample(drawn, 2)
-        with open(os.path.join(folder, f"pair-{number}.jsonl"), "w", encoding="utf-8") as file:
-            file.write(trace(f"pairs-{seed}/{number}", pair, rng.choice([5, 10, 20, 40])))
+    lines = [{"gridtide": 1, "name": f"kernels-{seed}", "device": "h200"}]
+    lines += [definition(number, launch) for number, launch in enumerate(drawn)]
+    with open(os.path.join(folder, "kernels.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 
 if __name__ == "__main__":
