@@ -93,6 +93,7 @@ table()
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-43.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-271.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-1009.tar.zst h200
+        run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-2718.tar.zst h200
         ;;
     *)
         echo "table.sh: there is no group '$1': $quick $slow" >&2
