@@ -8,7 +8,9 @@
 #include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/placement.h"
+#include "sim/gpu/sm_partitions.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/gpu/time_slices.h"
 #include "sim/machine/priority.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/host_noise.h"
@@ -98,6 +100,8 @@ static void build_streams(struct gt_machine *m)
             .tail = GT_NONE,
             .waiters = GT_NONE,
             .gpu = w->streams[i].gpu,
+            .compute = w->streams[i].gpu,
+            .sharing = gt_process_sharing(w, processes[i]),
             .context = context_of(m, &w->streams[i], processes[i]),
             .process = processes[i],
             .flags = w->streams[i].flags,
@@ -167,6 +171,29 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         for (int queue = 0; queue <= GT_DEVICE_MAX_COPY_QUEUES; queue++)
             gpu->engines[i].queues[queue].head = GT_NONE;
     }
+}
+
+/* The SMs as processes see them that take turns with others. */
+static int build_shares(struct gt_machine *m, struct gt_error *error)
+{
+    uint32_t built = m->compute_count;
+
+    if (gt_sm_partitions_build(m, error) != 0 || gt_time_slices_build(m, error) != 0)
+        return -1;
+    m->gpus = gt_realloc(m->gpus, m->compute_count, sizeof *m->gpus);
+    memset(m->gpus + built, 0, (m->compute_count - built) * sizeof *m->gpus);
+    for (uint32_t i = built; i < m->compute_count; i++)
+        build_gpu(m, &m->gpus[i]);
+    return 0;
+}
+
+/* Does the workload say when operations ran? */
+static bool has_recorded_times(const struct gt_workload *w)
+{
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        if (w->ops[i].start_ps != GT_TIME_NONE)
+            return true;
+    return false;
 }
 
 static void find_sent_bytes(struct gt_machine *m)
@@ -243,12 +270,15 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
         return -1;
     m->plain_level = gt_priority_level(m->device, 0);
     m->noise_run_factor = gt_noise_run_factor(m->device, m->options);
-    m->gpu_count = w->gpu_count;
+    m->gpu_count = m->compute_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)
         build_gpu(m, &m->gpus[i]);
     find_sent_bytes(m);
     build_streams(m);
+    m->recorded_times = has_recorded_times(w);
+    if (build_shares(m, error) != 0)
+        return -1;
     build_threads(m);
     gt_thread_locks_build(m);
     gt_link_lines_build(m);
@@ -272,7 +302,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
 
 void gt_machine_free(struct gt_machine *m)
 {
-    for (uint32_t i = 0; i < m->gpu_count; i++) {
+    for (uint32_t i = 0; i < m->compute_count; i++) {
         free(m->gpus[i].sms);
         free(m->gpus[i].order);
         free(m->gpus[i].gpc);
@@ -290,6 +320,8 @@ void gt_machine_free(struct gt_machine *m)
             m->arbitration->free(m->gpus[i].arbitration_state);
     }
     free(m->gpus);
+    gt_time_slices_free(m);
+    gt_sm_partitions_free(m);
     gt_device_syncs_free(m);
     gt_stream_order_free(m);
     gt_child_launches_free(m);

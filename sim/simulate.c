@@ -17,6 +17,7 @@
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
+#include "sim/gpu/time_slices.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
 #include "sim/replay/isolated_durations.h"
@@ -34,6 +35,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_STREAM] = { .handle = gt_stream_handler },
     [GT_HANDLE_TIMED_OP] = { .handle = gt_timed_op_handler },
     [GT_HANDLE_BLOCKS] = { .handle = gt_blocks_handler, .take_next = gt_batch_take_next },
+    [GT_HANDLE_TIME_SLICE] = { .handle = gt_time_slice_handler },
     [GT_HANDLE_GRID] = { .handle = gt_grid_handler },
     [GT_HANDLE_COPY] = { .handle = gt_copy_handler },
     [GT_HANDLE_ENGINE] = { .handle = gt_engine_handler },

@@ -1,6 +1,5 @@
 #include "sim/base/heap.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
@@ -54,6 +53,19 @@ struct gt_heap_event gt_heap_pop(struct gt_heap *heap)
     if (heap->count > 0)
         put(heap, hole, last);
     return top;
+}
+
+void gt_heap_take(struct gt_heap *heap, bool (*choose)(void *user, const struct gt_heap_event *event), void *user)
+{
+    size_t count = heap->count;
+
+    heap->count = 0;
+    for (size_t i = 0; i < count; i++) { /* those that stay move to places before their own */
+        struct gt_heap_event event = heap->events[i];
+
+        if (!choose(user, &event))
+            put(heap, heap->count++, event);
+    }
 }
 
 void gt_heap_free(struct gt_heap *heap)

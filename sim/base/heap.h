@@ -7,6 +7,7 @@
 #ifndef GRIDTIDE_SIM_BASE_HEAP_H
 #define GRIDTIDE_SIM_BASE_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ struct gt_heap {
 
 void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event);
 struct gt_heap_event gt_heap_pop(struct gt_heap *heap); /* heap->count must not be 0 */
+/* Take out all events that `choose` answers true to, which may keep them; it is asked once for each, in no order. */
+void gt_heap_take(struct gt_heap *heap, bool (*choose)(void *user, const struct gt_heap_event *event), void *user);
 void gt_heap_free(struct gt_heap *heap);
 
 #endif

@@ -6,7 +6,7 @@ gridtide_SOURCES = \
     sim/cmd/input/cmd.h sim/cmd/input/common.c sim/cmd/input/common.h sim/cmd/input/inquiry.c sim/cmd/input/inquiry.h \
     sim/cmd/input/options.c sim/cmd/input/options.h \
     sim/cmd/input/profiles.c sim/cmd/input/recordings.c sim/cmd/input/recordings.h \
-    sim/cmd/input/run_input.c sim/cmd/input/run_input.h \
+    sim/cmd/input/run_input.c sim/cmd/input/run_input.h sim/cmd/input/shared_input.c sim/cmd/input/shared_input.h \
     sim/cmd/print/terminal.c sim/cmd/print/terminal.h sim/cmd/print/json.c sim/cmd/print/json.h sim/cmd/print/judged.c \
     sim/cmd/print/judged.h sim/cmd/print/kernel_tables.c sim/cmd/print/kernel_tables.h \
     sim/cmd/print/table.c sim/cmd/print/table.h sim/cmd/print/table_parts.h \

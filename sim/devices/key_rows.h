@@ -35,6 +35,26 @@
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
 #define PART_OR_NONE(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0, 1, fallback, help, 1}
+/* How processes share a GPU: nine keys. */
+#define KEYS_OF_SHARING \
+    TIME("sharing.slice_us", "us", slice_ps, LONGEST_US, "0", \
+         "how long a process runs on the SMs until another one with work gets its turn; 0: all processes run at once, as with MPS"), \
+    TIME("sharing.switch_us", "us", switch_ps, LONGEST_US, "0", \
+         "from the end of a slice to the next process's blocks, which nothing runs in"), \
+    TIME("sharing.preempt_us", "us", preempt_ps, LONGEST_US, "0", \
+         "a process that has had its slice is stopped this long after another one's kernel arrives"), \
+    TIME("sharing.idle_switch_us", "us", idle_switch_ps, LONGEST_US, "0", \
+         "the same after a process that ran out of work"), \
+    TIME("sharing.restore_ns", "ns", restore_ps, LONGEST_NS, "0", \
+         "until blocks go on, per KiB of registers and shared memory that they hold on the fullest SM; part of the slice"), \
+    TIME("sharing.idle_us", "us", idle_ps, LONGEST_US, "0", \
+         "a process without work gives its turn away after this time"), \
+    U32("sharing.mps_step_sms", "", mps_step_sms, 1, GT_DEVICE_MAX_SMS, "2", \
+        "the SMs of an MPS client with a percentage are rounded down to a multiple of this"), \
+    U32("sharing.mps_least_sms", "", mps_least_sms, 1, GT_DEVICE_MAX_SMS, "8", \
+        "but it has this many at least"), \
+    U32("sharing.green_step_sms", "", green_step_sms, 1, GT_DEVICE_MAX_SMS, "8", \
+        "the SMs of a green context are rounded up to a multiple of this")
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \

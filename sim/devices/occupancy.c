@@ -156,13 +156,13 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
             occupancy->limiter = limits[i].name;
         }
     }
-    occupancy->need = (struct gt_block_need){ (uint32_t)threads,
-                                              (uint32_t)warps,
-                                              (uint32_t)registers,
-                                              (uint32_t)shared,
-                                              carveout_of(device, occupancy->blocks_per_sm * shared),
-                                              0,
-                                              0 };
+    occupancy->need = (struct gt_block_need){
+        .threads = (uint32_t)threads,
+        .warps = (uint32_t)warps,
+        .registers = (uint32_t)registers,
+        .shared_bytes = (uint32_t)shared,
+        .carveout_bytes = carveout_of(device, occupancy->blocks_per_sm * shared),
+    };
     if (warps % device->register_partitions == 0)
         occupancy->need.partition_registers = (uint32_t)registers / device->register_partitions;
     occupancy->need.sets_bytes = spares_of(device, threads, occupancy->blocks_per_sm, shared);

@@ -18,6 +18,30 @@ static gt_grid_index past_clusters(const struct gt_arbitration_view *view, gt_gr
     return grid;
 }
 
+static gt_grid_index following(const struct gt_arbitration_view *view, gt_grid_index grid)
+{
+    const struct gt_grid *g = &view->grids[grid];
+
+    return g->next != GT_NONE ? g->next : first_from(view->gpu, g->level + 1);
+}
+
+/* Seen on H200: MPS clients with SMs of their own do not hold each other back.  The next grid that is the first of its
+ * partition: that of an earlier one had no room. */
+static gt_grid_index past_partitions(const struct gt_arbitration_view *view, gt_grid_index tried)
+{
+    gt_grid_index grid = following(view, tried), before = GT_NONE;
+
+    for (; grid != GT_NONE; grid = following(view, grid)) {
+        before = first_from(view->gpu, 0);
+        while (before != grid &&
+               view->grids[before].occupancy.need.partition != view->grids[grid].occupancy.need.partition)
+            before = following(view, before);
+        if (before == grid)
+            break;
+    }
+    return grid;
+}
+
 /* Rules X1 and A2 of Amert et al., RTSS'17, and seen on H200: only the head grid of the most urgent
  * level hands out blocks; one that does not fit holds back all behind it.  Also seen on H200: clusters that wait for a
  * GPC let single blocks pass, to GPCs that are too small for them (sim/gpu/clusters.h). */
@@ -26,6 +50,8 @@ static gt_grid_index leftover(void *state, const struct gt_arbitration_view *vie
     (void)state;
     if (tried == GT_NONE)
         return first_from(view->gpu, 0);
+    if (view->partitions)
+        return past_partitions(view, tried);
     return view->grids[tried].occupancy.cluster_blocks > 1 ? past_clusters(view, tried) : GT_NONE;
 }
 

@@ -15,6 +15,7 @@ struct gt_arbitration_view {
     const struct gt_gpu_state *gpu; /* levels_used, level_head: grids with blocks left, 0 the most urgent */
     const struct gt_grid *grids;    /* by gt_grid_index; `next` is the one behind it in its level */
     const double *parameters;       /* in the order of the policy's row */
+    bool partitions;                /* some processes have SMs of their own: occupancy.need.partition */
 };
 
 struct gt_arbitration_policy {

@@ -11,6 +11,7 @@
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
+#include "sim/gpu/time_slices.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/failure.h"
@@ -28,7 +29,7 @@ static const struct gt_op *op_of(const struct gt_machine *m, gt_command_index co
 
 static struct gt_gpu_state *gpu_of(struct gt_machine *m, gt_command_index command)
 {
-    return &m->gpus[m->streams[op_of(m, command)->stream].gpu];
+    return &m->gpus[m->streams[op_of(m, command)->stream].compute];
 }
 
 /* Seen on H200: what a block launches has no priority, whatever its parent's stream has. */
@@ -231,7 +232,7 @@ static bool begin_tasks(struct gt_machine *m, gt_command_index command, gt_grid_
 
     if (too_many_workers(m, op))
         return false;
-    if (gt_task_kernel_begin(m, m->streams[op->stream].gpu, grid, &error))
+    if (gt_task_kernel_begin(m, m->streams[op->stream].compute, grid, &error))
         return true;
     fail_kernel(m, op, error.text, "");
     return false;
@@ -318,7 +319,8 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     }
     gt_grid_sync_begin(m, grid);
     gt_peer_kernel_begin(m, grid);
-    gt_distributor_add(m, m->streams[op->stream].gpu, grid);
+    m->grids[grid].occupancy.need.partition = m->streams[op->stream].partition;
+    gt_distributor_add(m, m->streams[op->stream].compute, grid);
     return true;
 }
 
@@ -336,7 +338,8 @@ static void start_driver_kernel(struct gt_machine *m, gt_command_index command)
         .copies = op->kind == GT_OP_COPY,
     };
     if (gt_driver_kernel_describe(m, &m->grids[grid])) {
-        gt_distributor_add(m, m->streams[op->stream].gpu, grid);
+        m->grids[grid].occupancy.need.partition = m->streams[op->stream].partition;
+        gt_distributor_add(m, m->streams[op->stream].compute, grid);
         return;
     }
     gt_grid_free(m, grid);
@@ -436,7 +439,7 @@ void gt_kernels_go_on(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 void gt_kernel_ended(struct gt_machine *m, gt_command_index command)
 {
     gt_op_index op = m->commands[command].index;
-    gt_gpu_index gpu = m->streams[op_of(m, command)->stream].gpu;
+    gt_gpu_index gpu = m->streams[op_of(m, command)->stream].compute;
 
     if (m->programmatic)
         gt_grid_sync_kernel_over(m, command);
@@ -453,9 +456,10 @@ int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt
     (void)stamp;
     (void)error;
     if (m->grids[grid].copies)
-        gt_block_progress_copy_within(m, m->streams[op_of(m, command)->stream].gpu, -1);
+        gt_block_progress_copy_within(m, m->streams[op_of(m, command)->stream].compute, -1);
     gt_peer_kernel_end(m, grid);
     gt_grid_free(m, grid);
+    gt_time_slices_kernel_ends(m, m->streams[op_of(m, command)->stream].compute);
     gt_kernel_ended(m, command);
     return m->failed ? -1 : 0;
 }

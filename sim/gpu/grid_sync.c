@@ -350,7 +350,7 @@ static void append_holders(const struct gt_machine *m, const struct gt_gpu_state
              c = m->commands[c].next) {
             const struct gt_grid *grid = m->commands[c].grid != GT_NONE ? &m->grids[m->commands[c].grid] : NULL;
 
-            if (grid != NULL && &m->gpus[m->streams[stream].gpu] == gpu && grid->dispatched == grid->blocks)
+            if (grid != NULL && &m->gpus[m->streams[stream].compute] == gpu && grid->dispatched == grid->blocks)
                 gt_text_append(text, bytes, ", %llu of '%.60s'", (unsigned long long)(grid->dispatched - grid->ended),
                                name_of(m, grid));
         }
@@ -375,7 +375,7 @@ uint32_t gt_grid_sync_deadlocks(const struct gt_machine *m, char *text, size_t b
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < m->gpu_count; i++) {
+    for (uint32_t i = 0; i < m->compute_count; i++) {
         const struct gt_gpu_state *gpu = &m->gpus[i];
 
         for (uint32_t level = 0; level < GT_LEVELS; level++)

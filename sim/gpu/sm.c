@@ -3,6 +3,8 @@
  * blocks have left it is worked out when a block is to be placed: often many leave before one comes. */
 #include "sim/gpu/sm.h"
 
+#include "sim/gpu/sm_partitions.h"
+
 #include <string.h>
 
 /* A block's warps are spread over the sub-partitions, an equal share each; what is left over goes, a warp each, to
@@ -125,9 +127,9 @@ static void lower_most(struct gt_gpu_state *gpu, uint32_t sms)
 
 static bool same_need(const struct gt_block_need *a, const struct gt_block_need *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
-           a->shared_bytes == b->shared_bytes && a->carveout_bytes == b->carveout_bytes &&
-           a->sets_bytes == b->sets_bytes;
+    return a->partition == b->partition && a->threads == b->threads && a->warps == b->warps &&
+           a->registers == b->registers && a->shared_bytes == b->shared_bytes &&
+           a->carveout_bytes == b->carveout_bytes && a->sets_bytes == b->sets_bytes;
 }
 
 /* Do two SMs have the same free? */
@@ -141,6 +143,7 @@ static bool equivalent(const struct gt_sm_state *a, const struct gt_sm_state *b)
 /* All sets anew, for another shape.  SMs with the same free are many, and divisions slow. */
 static void find_for(struct gt_machine *m, struct gt_gpu_state *gpu, const struct gt_block_need *need)
 {
+    const struct gt_sm_state *before = NULL; /* the SM before it in the order, whose room is known */
     uint32_t blocks = 0;
 
     memset(gpu->free_block_sets, 0, (gpu->free_blocks_most + 1) * sizeof gpu->free_block_sets[0]);
@@ -151,12 +154,19 @@ static void find_for(struct gt_machine *m, struct gt_gpu_state *gpu, const struc
     for (uint32_t rank = 0; rank < m->device->sms; rank++) {
         struct gt_sm_state *sm = &gpu->sms[gpu->order[rank]];
 
-        if (rank == 0 || !equivalent(sm, &gpu->sms[gpu->order[rank - 1]])) {
+        if (!gt_sm_is_in(m, need->partition, gpu->order[rank])) {
+            sm->free_blocks = 0;
+            gpu->free_block_sets[0][rank / 64] |= UINT64_C(1) << rank % 64;
+            before = NULL;
+            continue;
+        }
+        if (before == NULL || !equivalent(sm, before)) {
             blocks = free_blocks(m, sm, need);
             gpu->free_blocks_most = blocks > gpu->free_blocks_most ? blocks : gpu->free_blocks_most;
         }
         gpu->free_block_sets[blocks][rank / 64] |= UINT64_C(1) << rank % 64;
         sm->free_blocks = blocks;
+        before = sm;
     }
 }
 
@@ -164,7 +174,7 @@ void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (!same_need(&state->free_blocks_for, need)) {
+    if (!same_need(&state->free_blocks_for, need) || need->partition > 0) {
         find_for(m, state, need);
         return;
     }
@@ -185,6 +195,10 @@ void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
     struct gt_gpu_state *state = &m->gpus[gpu];
 
     set_free_blocks(state, sm, state->sms[sm].free_blocks - 1);
+    if (gt_sm_partition_takes(m, state->free_blocks_for.partition, sm))
+        for (gt_sm_index other = 0; other < m->device->sms; other++)
+            if (!gt_sm_is_in(m, state->free_blocks_for.partition, other))
+                set_free_blocks(state, other, 0);
     lower_most(state, m->device->sms);
 }
 
@@ -325,4 +339,5 @@ void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const
         state->shared_bytes = m->device->shared_bytes_per_sm;
     }
     g->released[sm / 64] |= UINT64_C(1) << sm % 64;
+    gt_sm_partition_leaves(m, need->partition, sm, blocks);
 }

@@ -12,6 +12,7 @@
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/gpu/time_slices.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
@@ -93,7 +94,8 @@ static bool place_rounds(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
     uint64_t more = 0; /* blocks, of the rounds behind the first */
     uint32_t rounds;
 
-    if (!m->placement->in_rounds || state->clusters_wait > 0 || g->occupancy.cluster_blocks > 1)
+    if (!m->placement->in_rounds || g->occupancy.need.partition > 0 || state->clusters_wait > 0 ||
+        g->occupancy.cluster_blocks > 1)
         return false;
     rounds = gt_sm_promise_rounds(m, gpu, g->blocks - g->dispatched, equal ? UINT32_MAX : 1, round);
     if (rounds == 0)
@@ -134,7 +136,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };
 
-    if (g->apart_ps > 0 && gt_deferred_placement_suits(m, gpu, grid)) {
+    if (g->apart_ps > 0 && g->occupancy.need.partition == 0 && gt_deferred_placement_suits(m, gpu, grid)) {
         gt_batch_start_deferred(m, gpu, grid);
         return true;
     }
@@ -170,10 +172,16 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
     const struct gt_arbitration_view view = {
-        .device = m->device, .gpu = state, .grids = m->grids, .parameters = m->arbitration_parameters
+        .device = m->device,
+        .gpu = state,
+        .grids = m->grids,
+        .parameters = m->arbitration_parameters,
+        .partitions = m->partition_count > 0,
     };
-    gt_grid_index grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
+    gt_grid_index grid = GT_NONE;
 
+    if (!gt_time_slices_stopped(m, gpu))
+        grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, gpu, grid)) {
             state->clusters_wait = 0;
@@ -235,7 +243,14 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     state->levels_used |= UINT64_C(1) << level;
     gt_block_progress_grid_begins(m, gpu, grid);
     gt_hw_queue_leave(m, m->grids[grid].command);
+    gt_time_slices_kernel_begins(m, gpu);
     run_distributor(m, gpu);
+}
+
+void gt_distributor_resume(struct gt_machine *m, gt_gpu_index gpu)
+{
+    if (m->gpus[gpu].levels_used != 0)
+        run_distributor(m, gpu);
 }
 
 static gt_time_ps remainder_ps(struct gt_machine *m, gt_gpu_index gpu, const struct gt_grid *grid)
@@ -353,7 +368,7 @@ int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struc
     (void)error;
     handle_batch(m, batch, stamp);
     fill_places(m, gpu);
-    if (m->grids[grid].dispatched < m->grids[grid].blocks)
+    if (m->grids[grid].dispatched < m->grids[grid].blocks && m->time_slices_count == 0)
         gt_steady_state_handled(m, gpu, grid, sm);
     return m->failed ? -1 : 0;
 }

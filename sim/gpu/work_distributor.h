@@ -9,6 +9,9 @@
  * gt_grid_handler() is told. */
 void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
+/* The SMs go on after a stop (time_slices.h): hand out what has come meanwhile. */
+void gt_distributor_resume(struct gt_machine *m, gt_gpu_index gpu);
+
 /* All blocks of a batch, which is free already, leave their SM now. */
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch);
 

@@ -72,6 +72,7 @@ enum gt_handler_number {
     GT_HANDLE_RESIDENT_GROUP,    /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS,    /* GPU: blocks have come or gone that share something */
     GT_HANDLE_TASKS,             /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
+    GT_HANDLE_TIME_SLICE,        /* GPU: processes take turns on it; stamp: its slices' */
     GT_HANDLE_CHILD,             /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
@@ -91,6 +92,7 @@ struct gt_device_syncs;       /* sim/stream/waiting.c */
 struct gt_demand;             /* sim/gpu/progress_limit.h */
 struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
+struct gt_time_slices;        /* sim/gpu/time_slices.c */
 struct gt_placement_policy;   /* sim/gpu/placement.h */
 struct gt_arbitration_policy; /* sim/gpu/arbitration.h */
 
@@ -155,8 +157,20 @@ struct gt_machine {
     uint32_t groups_free, group_count, group_room;
     uint64_t group_stamps;
     /* GPUs */
-    struct gt_gpu_state *gpus;
-    uint32_t gpu_count;
+    struct gt_gpu_state *gpus; /* those of the workload, then the SMs as further processes see them that take turns */
+    uint32_t gpu_count, compute_count;  /* of the workload; of all */
+    struct gt_time_slices *time_slices; /* of GPUs whose processes take turns */
+    uint32_t time_slices_count;
+    struct gt_sm_partition { /* the SMs that a process may use, where those are not all */
+        uint64_t process;
+        gt_gpu_index gpu;
+        uint32_t size;
+        bool fixed;                        /* these SMs; else as many, whichever its blocks are on */
+        uint64_t sms[GT_FREE_BLOCK_WORDS]; /* by SM */
+        uint32_t *blocks, used;            /* of its own on each SM; SMs that have any */
+    } * partitions;
+    uint32_t partition_count;
+    bool recorded_times;                   /* the workload says when operations ran */
     uint32_t copies_between;               /* GPUs, at work */
     struct gt_peer_kernel *peer_kernels;   /* that work in another GPU's memory, in the order in which they began */
     bool peer_links_due;                   /* an event will share links anew for them */

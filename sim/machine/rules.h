@@ -26,6 +26,7 @@
     RULE(PARTITIONS, "partitions", "sm.register_partitions=1", "gpu/sm.c", "a warp's registers are in one sub-partition: what is left in several does not add up") \
     RULE(DISPATCH, "dispatch", "scheduling.dispatch_ns=0", "gpu/work_distributor.c", "blocks leave the distributor one after the other") \
     RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/batches.c", "a freed place takes a while to be filled again") \
+    RULE(TIME_SLICE, "time-slice", "sharing.slice_us=0", "gpu/time_slices.c", "processes without MPS take turns on the SMs") \
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_progress.c", "an SM works on the oldest blocks of a kernel first, so that they end one after the other") \
     RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \

@@ -87,7 +87,10 @@ struct gt_stream_state {
     gt_command_index head, tail;
     gt_command_number submitted, completed; /* the last of each */
     gt_waiter_index waiters, waiters_tail;
-    gt_gpu_index gpu;
+    gt_gpu_index gpu;          /* that it is a stream of: copy engines, links */
+    gt_gpu_index compute;      /* whose SMs its kernels run on, in gt_machine.gpus: time_slices.h */
+    struct gt_sharing sharing; /* of its process */
+    uint32_t partition;        /* of SMs, gt_block_need.partition */
     gt_context_index context;
     gt_queue_index queue; /* the connection of its commands, as long as any is in it */
     uint32_t queued;      /* so many */

@@ -28,7 +28,7 @@ static bool held_by_line(struct gt_machine *m, gt_command_index command)
 {
     gt_op_index index = m->commands[command].index;
     const struct gt_op *op = &m->workload->ops[index];
-    const struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].gpu];
+    const struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].compute];
     uint32_t level = gt_op_level(m, op);
     struct gt_grid *last;
 

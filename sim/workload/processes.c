@@ -37,6 +37,14 @@ uint32_t *gt_thread_processes(const struct gt_workload *w)
     return first;
 }
 
+struct gt_sharing gt_process_sharing(const struct gt_workload *w, uint64_t process)
+{
+    for (gt_thread_index i = 0; i < w->thread_count; i++)
+        if (w->threads[i].process == process && w->threads[i].sharing.how != GT_SHARE_UNSAID)
+            return w->threads[i].sharing;
+    return (struct gt_sharing){ .how = GT_SHARE_UNSAID };
+}
+
 uint32_t gt_process_count(const struct gt_workload *w)
 {
     uint32_t *first = gt_thread_processes(w), count = 0;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "sim/base/error.h"
+#include "sim/workload/sharing.h"
 #include "sim/workload/group.h"
 #include "sim/workload/plain_fields.h"
 #include "sim/workload/recording.h"
@@ -161,6 +162,7 @@ struct gt_thread {
     uint64_t process, id;
     uint32_t name;
     uint32_t lock; /* in names: of its process, that it holds while it calls (gt_call_needs_lock()); GT_NONE: none */
+    struct gt_sharing sharing; /* of its process; all its threads say the same */
 };
 struct gt_event {
     uint64_t id;

@@ -24,7 +24,7 @@ struct raw_stream {
 };
 struct raw_thread {
     struct identity identity;
-    const struct gt_json_token *lock;
+    const struct gt_json_token *lock, *share;
     uint64_t process;
 };
 struct raw_gpu {
@@ -47,6 +47,7 @@ static const struct gt_field thread_fields[] = {
     { "name", GT_FIELD_TEXT, offsetof(struct raw_thread, identity.name), NULL, 0 },
     { "process", GT_FIELD_U64, offsetof(struct raw_thread, process), NULL, 0 },
     { "lock", GT_FIELD_TEXT, offsetof(struct raw_thread, lock), NULL, 0 },
+    { "share", GT_FIELD_TEXT, offsetof(struct raw_thread, share), NULL, 0 },
 };
 static const struct gt_field event_fields[] = {
     { "event", GT_FIELD_REF, offsetof(struct identity, key), NULL, 0 },
@@ -240,6 +241,9 @@ int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     thread->process = raw.process;
     if (raw.lock != NULL && raw.lock->type == GT_JSON_STRING)
         thread->lock = gt_name(jsonl->workload, raw.lock->text, raw.lock->length);
+    if (raw.share != NULL && raw.share->type == GT_JSON_STRING &&
+        gt_sharing_parse(raw.share->text, raw.share->length, &thread->sharing, error) != 0)
+        return -1;
     settle(jsonl, &raw.identity, given, index, &thread->id, &thread->name);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_THREAD, index);
     return 0;

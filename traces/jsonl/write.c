@@ -97,6 +97,7 @@ static void emit_gpu(struct gt_emit *emit, uint32_t index)
 static void emit_thread(struct gt_emit *emit, uint32_t index)
 {
     const struct gt_thread *thread = &emit->workload->threads[index];
+    char share[GT_SHARING_TEXT_BYTES];
 
     gt_emit_open(emit);
     gt_emit_ref(emit, "thread", &emit->keys.threads[index]);
@@ -105,6 +106,10 @@ static void emit_thread(struct gt_emit *emit, uint32_t index)
         gt_emit_number(emit, "process", thread->process);
     if (thread->lock != GT_NONE)
         gt_emit_text(emit, "lock", emit->keys.names[thread->lock]);
+    if (thread->sharing.how != GT_SHARE_UNSAID) {
+        gt_sharing_text(&thread->sharing, share);
+        gt_emit_text(emit, "share", share);
+    }
     gt_emit_close(emit, GT_EXTRA_THREAD, index);
     gt_emit_newline(emit);
 }

@@ -109,9 +109,10 @@ struct gt_rank_places {
     gt_gpu_index *gpus;
     gt_op_index *ops;
 };
-/* merge.c: all of them in one workload; places[i], which the caller frees, are those of rank i.  NULL with the reason. */
+/* merge.c: all of them in one workload, each with GPUs of its own or (`same_gpus`) all on the same ones; places[i], which the caller
+ * frees, are those of rank i.  NULL with the reason. */
 struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
-                                   struct gt_rank_places *places, struct gt_error *error);
+                                   bool same_gpus, struct gt_rank_places *places, struct gt_error *error);
 
 /* order.c: streams and events of calls that order a collective behind what was computed, where they are not known. */
 void gt_ranks_order(struct gt_workload *workload);

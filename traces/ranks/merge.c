@@ -20,6 +20,7 @@ struct merging {
     struct maps *maps;
     struct gt_rank_places *places;
     uint32_t count;
+    bool same_gpus;
 };
 
 static uint32_t *indexes(uint32_t count)
@@ -59,10 +60,17 @@ static uint32_t free_gpu_id(const struct gt_workload *w, uint32_t id)
 
 static void add_gpus(struct merging *m, const struct maps *maps, struct gt_rank_places *places)
 {
+    uint32_t shared = m->same_gpus ? m->to->gpu_count : 0;
+
     places->gpus = indexes(maps->from->gpu_count);
     for (uint32_t i = 0; i < maps->from->gpu_count; i++) {
-        uint32_t id = free_gpu_id(m->to, maps->from->gpus[i].id), gpu = gt_workload_add_gpu(m->to);
+        uint32_t id, gpu;
 
+        places->gpus[i] = i;
+        if (i < shared)
+            continue;
+        id = free_gpu_id(m->to, maps->from->gpus[i].id);
+        gpu = gt_workload_add_gpu(m->to);
         m->to->gpus[gpu] = maps->from->gpus[i];
         m->to->gpus[gpu].id = id;
         m->to->gpus[gpu].name = name_of(maps, maps->from->gpus[i].name);
@@ -341,9 +349,9 @@ static int check(const struct gt_rank *ranks, uint32_t count, const struct gt_ra
 }
 
 struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
-                                   struct gt_rank_places *places, struct gt_error *error)
+                                   bool same_gpus, struct gt_rank_places *places, struct gt_error *error)
 {
-    struct merging m = { .places = places, .count = count };
+    struct merging m = { .places = places, .count = count, .same_gpus = same_gpus };
 
     if (check(ranks, count, clocks, error) != 0)
         return NULL;

@@ -144,7 +144,7 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
 
     if (count > 1)
         aligned = gt_ranks_align(ranks, count, groups, clocks);
-    w = count > 1 ? gt_ranks_merge(ranks, count, clocks, places, error) : take_single(&ranks[0], places);
+    w = count > 1 ? gt_ranks_merge(ranks, count, clocks, false, places, error) : take_single(&ranks[0], places);
     free(clocks);
     if (w == NULL)
         return NULL;
@@ -205,4 +205,31 @@ struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct 
     }
     free(places);
     return w;
+}
+
+struct gt_workload *gt_programs_join(struct gt_workload *const *workloads, const struct gt_sharing *sharings,
+                                     uint32_t count, struct gt_error *error)
+{
+    struct gt_rank *ranks = gt_calloc(count, sizeof *ranks);
+    struct gt_rank_places *places = gt_calloc(count, sizeof *places);
+    struct gt_rank_clock *clocks = gt_calloc(count, sizeof *clocks);
+    struct gt_workload *w;
+
+    for (uint32_t i = 0; i < count; i++) {
+        ranks[i].workload = workloads[i];
+        for (gt_thread_index j = 0; j < workloads[i]->thread_count; j++)
+            workloads[i]->threads[j].sharing = sharings[i];
+    }
+    w = gt_ranks_merge(ranks, count, clocks, true, places, error);
+    for (uint32_t i = 0; i < count; i++) {
+        free(places[i].gpus);
+        free(places[i].ops);
+    }
+    free(ranks);
+    free(places);
+    free(clocks);
+    if (w == NULL || gt_workload_check(w, error) == 0)
+        return w;
+    gt_workload_free(w);
+    return NULL;
 }

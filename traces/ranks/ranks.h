@@ -15,4 +15,9 @@
  * jobs, too many GPUs, or a recording that has what only one alone can have (task graphs, programs). */
 struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error);
 
+/* One workload of programs that share GPUs, as processes of their own that begin at the same time: threads of workloads[i] share as sharings[i]
+ * says.  The workloads stay the caller's.  NULL with the reason, as of gt_ranks_join(). */
+struct gt_workload *gt_programs_join(struct gt_workload *const *workloads, const struct gt_sharing *sharings,
+                                     uint32_t count, struct gt_error *error);
+
 #endif

@@ -18,7 +18,8 @@ enum {
     OPTION_STREAMS,
     OPTION_INDEPENDENT,
     OPTION_SERIALIZE,
-    OPTION_GAPS
+    OPTION_GAPS,
+    OPTION_SHARE
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +42,10 @@ static const struct argp_option options[] = {
       "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "
       "repeated",
       0 },
+    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]|green:SMS", 0,
+      "How the processes of the traces share a GPU: in time slices, as MPS clients, or each on SMs of its own; "
+      "a number per trace is separated by commas: mps:50,25",
+      0 },
     { "serialize", OPTION_SERIALIZE, NULL, 0,
       "Serialize: each operation waits for the previous one, and the host waits for each", 0 },
     { 0 },
@@ -53,6 +58,14 @@ static void add_setting(struct argp_state *state, struct gt_run_arguments *argum
     if (arguments->setting_count == GT_RUN_SETTINGS_MAX)
         argp_error(state, "--set is given more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
     arguments->settings[arguments->setting_count++] = text;
+}
+
+static void add_trace(struct argp_state *state, struct gt_run_arguments *arguments, const char *text)
+{
+    if (arguments->trace_count == GT_SHARED_TRACES_MAX)
+        argp_error(state, "more than %d traces", GT_SHARED_TRACES_MAX);
+    arguments->traces[arguments->trace_count++] = text;
+    arguments->trace = arguments->traces[0];
 }
 
 static void add_independent(struct argp_state *state, struct gt_run_arguments *arguments, const char *text)
@@ -83,9 +96,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_INDEPENDENT: add_independent(state, arguments, text); return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case 'o': arguments->output = text; return 0;
-    case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
+    case OPTION_SHARE: arguments->share = text; return 0;
+    case ARGP_KEY_ARG: add_trace(state, arguments, text); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
     case ARGP_KEY_END:
+        if (arguments->trace_count > 1 && arguments->share == NULL)
+            argp_error(state, "several traces share a GPU: say how with --share, or name one trace");
         if (arguments->options.serialize && arguments->streams > 0)
             argp_error(state, "--serialize and --streams exclude each other");
         return 0;
@@ -95,8 +111,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 /* clang-format off */
 static const struct argp parser = {
-    options, parse_option, "TRACE",
-    "Simulate a trace on a device. Write the simulated run, and the measured run if the trace "
+    options, parse_option, "TRACE [TRACE...]",
+    "Simulate a trace on a device; several traces beside each other, with --share. Write the simulated run, and the measured run if the trace "
     "was recorded, to an SQLite file for stats, compare, export and report.\vWith --streams, "
     "--set, --device, --serialize or --cost=program the trace is also simulated without these "
     "options, and the output shows the difference, what was scaled and the assumptions. If the trace has no "
@@ -120,6 +136,8 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off", arguments->options.seed);
     if (arguments->options.program_cost && (changed || engine))
         fputs(" cost=program", out);
+    if (arguments->share != NULL)
+        fprintf(out, " share=%s", arguments->share);
     if (arguments->options.calibrated_gaps)
         fputs(" gaps=calibrated", out);
     if (arguments->options.no_inference)
@@ -208,7 +226,8 @@ static int prepare(struct gt_run_work *work)
     else
         work->output = gt_format("%s.db", base);
     work->name = base;
-    work->workload = gt_run_read(arguments->trace, arguments->model.quiet, work->error);
+    work->workload = gt_shared_read(arguments->traces, arguments->trace_count, arguments->share,
+                                    arguments->model.quiet, work->error);
     if (work->workload == NULL ||
         gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, work->error) != 0 ||
         choose_devices(work) != 0)

@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_CMD_RUN_RUN_PARTS_H
 
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/input/shared_input.h"
 #include "sim/cmd/print/terminal.h"
 #include "sim/range.h"
 #include "sim/simulate.h"
@@ -14,7 +15,10 @@
 enum { GT_RUN_SETTINGS_MAX = 256, GT_RUN_INDEPENDENT_MAX = 256 };
 
 struct gt_run_arguments {
-    const char *trace, *output;
+    const char *trace, *output; /* the first of them */
+    const char *traces[GT_SHARED_TRACES_MAX];
+    uint32_t trace_count;
+    const char *share;                   /* how the traces' processes share a GPU; NULL: as the trace says */
     char *settings[GT_RUN_SETTINGS_MAX]; /* KEY=VALUE */
     size_t setting_count;
     struct gt_model_options model;

@@ -51,7 +51,7 @@ static int define(struct gt_run_work *work)
     return define_played(work, &work->asked, work->engine.asked ? work->engine.answer.change : "");
 }
 
-static int store_measured(struct gt_run_work *work)
+static int store_recorded(struct gt_run_work *work)
 {
     struct gt_run_writer *writer =
         gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id, "measured", "", 0, work->workload);
@@ -65,6 +65,14 @@ static int store_measured(struct gt_run_work *work)
     gt_run_writer_counter(writer, "operations", (double)operations, work->error);
     work->measured_run = gt_run_writer_end(writer, work->error);
     return work->measured_run < 0 ? -1 : 0;
+}
+
+/* Programs that were recorded each by itself were not measured together. */
+static int store_measured(struct gt_run_work *work)
+{
+    if (work->arguments->trace_count > 1)
+        return 0;
+    return store_recorded(work);
 }
 
 /* Kernels that have a program in cycles, before the timeline that may need them. */

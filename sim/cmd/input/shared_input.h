@@ -1,0 +1,16 @@
+/* shared_input.h - programs that run beside each other on one GPU, each from a trace of its own. */
+#ifndef GRIDTIDE_SIM_CMD_INPUT_SHARED_INPUT_H
+#define GRIDTIDE_SIM_CMD_INPUT_SHARED_INPUT_H
+
+#include <stdbool.h>
+
+#include "sim/workload/workload.h"
+
+enum { GT_SHARED_TRACES_MAX = 64 };
+
+/* Read the traces and make one workload of them, whose processes share as `share` says (gt_sharing_parse_all()).  With one trace,
+ * all processes of that one do; `share` NULL leaves it as it is.  NULL with the reason; the caller frees it. */
+struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, const char *share, bool quiet,
+                                   struct gt_error *error);
+
+#endif

@@ -1,0 +1,107 @@
+#include "sim/gpu/sm_partitions.h"
+
+#include <stdlib.h>
+
+#include "sim/workload/processes.h"
+
+uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing *sharing)
+{
+    uint32_t sms = device->sms, step;
+
+    if (sharing->how == GT_SHARE_MPS && sharing->percent > 0) {
+        step = device->mps_step_sms > 0 ? device->mps_step_sms : 1;
+        sms = device->sms * sharing->percent / 100 / step * step;
+        sms = sms < device->mps_least_sms ? device->mps_least_sms : sms;
+    } else if (sharing->how == GT_SHARE_GREEN) {
+        step = device->green_step_sms > 0 ? device->green_step_sms : 1;
+        sms = (sharing->green_sms + step - 1) / step * step;
+    }
+    return sms < device->sms ? sms : device->sms;
+}
+
+/* The next SMs in the device's order that no green context has. */
+static void choose(const struct gt_machine *m, struct gt_sm_partition *partition, uint32_t from)
+{
+    partition->fixed = true;
+    for (gt_sm_rank rank = from; rank < from + partition->size && rank < m->device->sms; rank++) {
+        gt_sm_index sm = m->gpus[partition->gpu].order[rank];
+
+        partition->sms[sm / 64] |= UINT64_C(1) << sm % 64;
+    }
+}
+
+static uint32_t find_or_add(struct gt_machine *m, uint64_t process, gt_gpu_index gpu, uint32_t sms)
+{
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        if (m->partitions[i].process == process && m->partitions[i].gpu == gpu)
+            return i + 1;
+    m->partitions = gt_realloc(m->partitions, m->partition_count + 1ull, sizeof *m->partitions);
+    m->partitions[m->partition_count++] = (struct gt_sm_partition){ .process = process, .gpu = gpu, .size = sms };
+    return m->partition_count;
+}
+
+int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
+{
+    uint32_t *green_sms = gt_calloc(m->gpu_count, sizeof *green_sms);
+    int result = 0;
+
+    for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
+        struct gt_stream_state *stream = &m->streams[i];
+        uint32_t before = m->partition_count, sms = gt_sharing_sms(m->device, &stream->sharing);
+
+        if (stream->sharing.how == GT_SHARE_UNSAID ||
+            (sms == m->device->sms && stream->sharing.how != GT_SHARE_GREEN))
+            continue;
+        stream->partition = find_or_add(m, stream->process, stream->gpu, sms);
+        if (m->partition_count == before)
+            continue;
+        m->partitions[before].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
+        if (stream->sharing.how != GT_SHARE_GREEN)
+            continue;
+        choose(m, &m->partitions[before], green_sms[stream->gpu]);
+        green_sms[stream->gpu] += sms;
+        if (green_sms[stream->gpu] > m->device->sms)
+            result = gt_error_set(
+                error, "the green contexts ask for %u of the device's %u SMs (in steps of %u); ask for fewer",
+                green_sms[stream->gpu], m->device->sms, m->device->green_step_sms);
+    }
+    free(green_sms);
+    return result;
+}
+
+void gt_sm_partitions_free(struct gt_machine *m)
+{
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        free(m->partitions[i].blocks);
+    free(m->partitions);
+}
+
+bool gt_sm_is_in(const struct gt_machine *m, uint32_t partition, gt_sm_index sm)
+{
+    const struct gt_sm_partition *p = partition == 0 ? NULL : &m->partitions[partition - 1];
+
+    if (p == NULL)
+        return true;
+    if (p->fixed)
+        return (p->sms[sm / 64] >> sm % 64 & 1) != 0;
+    return p->blocks[sm] > 0 || p->used < p->size;
+}
+
+bool gt_sm_partition_takes(struct gt_machine *m, uint32_t partition, gt_sm_index sm)
+{
+    struct gt_sm_partition *p = partition == 0 ? NULL : &m->partitions[partition - 1];
+
+    if (p == NULL || p->fixed || p->blocks[sm]++ > 0)
+        return false;
+    return ++p->used == p->size;
+}
+
+void gt_sm_partition_leaves(struct gt_machine *m, uint32_t partition, gt_sm_index sm, uint32_t blocks)
+{
+    struct gt_sm_partition *p = partition == 0 ? NULL : &m->partitions[partition - 1];
+
+    if (p == NULL || p->fixed)
+        return;
+    p->blocks[sm] -= blocks;
+    p->used -= p->blocks[sm] == 0;
+}

@@ -1,0 +1,412 @@
+// How processes share a GPU: slices of time, what MPS and green contexts give them.  validate/scripts/sharing.py has what it found.
+//
+//   nvcc -arch=sm_90 -O3 -o sharing sharing.cu -lcuda
+//   sharing pauses PROCESSES BLOCKS MS          each process runs one kernel of BLOCKS blocks; when a block did not run
+//   sharing idle BLOCKS MS                      a kernel beside a process that has a context and nothing to do
+//   sharing requests BLOCKS MS KERNEL_US GAP_US a kernel beside a process that asks for short ones, one after the other
+//   sharing copies BLOCKS MS BYTES              a kernel beside a process that copies to the GPU
+//   sharing sms                                 on which SMs a full grid runs
+//   sharing green COUNT                         SMs of green contexts of at least COUNT SMs
+//   sharing play FILE                           programs of several processes: lines "program PROCESSES", "PROCESS kernel BLOCKS US",
+//                                               "PROCESS host US", "PROCESS sync"; alone first, then together
+// Prints CSV: what, process, numbers.  Times by %globaltimer, which all processes see alike, in microseconds.
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+constexpr int PAUSES = 4096, PAUSE_NS = 15000, LAUNCHES = 512, SHARED_BYTES = 100 << 10, SLOTS_PER_SM = 2;
+
+#define CHECK(x)                                                                                            \
+    do {                                                                                                    \
+        auto result = (x);                                                                                  \
+        if (result != 0) {                                                                                  \
+            fprintf(stderr, "sharing: %s:%d: error %d\n", __FILE__, __LINE__, (int)result);                 \
+            _exit(1);                                                                                       \
+        }                                                                                                   \
+    } while (0)
+
+struct Shared { // by all processes
+    volatile int arrived[64], go[64];
+};
+static Shared *shared;
+
+static void meet(int number, int processes)
+{
+    if (__sync_add_and_fetch(&shared->arrived[number], 1) == processes)
+        shared->go[number] = 1;
+    while (!shared->go[number])
+        sched_yield();
+}
+
+static double now_us()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+}
+
+static void spin_us(double us)
+{
+    for (double end = now_us() + us; now_us() < end;)
+        ;
+}
+
+__device__ uint64_t global_ns()
+{
+    uint64_t ns;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+// Blocks that look at the clock for so long; the first one notes when it could not.
+__global__ void watch(uint64_t ns, uint64_t *pauses, uint32_t *count)
+{
+    uint64_t start = global_ns(), last = start, now = start;
+
+    while (now - start < ns) {
+        now = global_ns();
+        if (blockIdx.x == 0 && threadIdx.x == 0 && now - last > PAUSE_NS && *count < PAUSES) {
+            pauses[2 * *count] = last;
+            pauses[2 * *count + 1] = now;
+            ++*count;
+        }
+        last = now;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        pauses[2 * PAUSES] = start;
+        pauses[2 * PAUSES + 1] = now;
+    }
+}
+
+// A chain of multiply-adds: takes its time whether it is interrupted or not.
+__global__ void work(uint64_t rounds, float *out, uint64_t *start_ns, uint64_t *end_ns)
+{
+    float x = threadIdx.x;
+    uint64_t start = global_ns();
+
+    for (uint64_t i = 0; i < rounds; i++)
+#pragma unroll
+        for (int j = 0; j < 32; j++)
+            x = x * 1.0001f + 0.5f;
+    if (x == 1)
+        *out = x;
+    if (threadIdx.x == 0) {
+        atomicMin((unsigned long long *)start_ns, start);
+        atomicMax((unsigned long long *)end_ns, global_ns());
+    }
+}
+
+__global__ void where(uint32_t *sms)
+{
+    uint32_t sm;
+    asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+    atomicAdd(&sms[sm], 1);
+    for (uint64_t start = global_ns(); global_ns() - start < 2000000;)
+        ;
+}
+
+static void watch_and_print(const char *what, int process, int blocks, double ms, cudaStream_t stream)
+{
+    uint64_t *pauses;
+    uint32_t *count;
+
+    CHECK(cudaMallocManaged(&pauses, (PAUSES + 1) * 2 * sizeof *pauses));
+    CHECK(cudaMallocManaged(&count, sizeof *count));
+    *count = 0;
+    watch<<<blocks, 32, 0, stream>>>(1, pauses, count);
+    CHECK(cudaDeviceSynchronize());
+    *count = 0;
+    meet(0, 0 + shared->arrived[63]);
+    watch<<<blocks, 32, blocks > 1 ? SHARED_BYTES : 0, stream>>>((uint64_t)(ms * 1e6), pauses, count);
+    CHECK(cudaStreamSynchronize(stream));
+    meet(1, shared->arrived[63]);
+    for (uint32_t i = 0; i < *count; i++)
+        printf("%s,%d,%u,%.1f,%.1f,%.1f\n", what, process, i, (pauses[2 * i] - pauses[2 * PAUSES]) / 1e3,
+               (pauses[2 * i + 1] - pauses[2 * i]) / 1e3,
+               i > 0 ? (pauses[2 * i] - pauses[2 * i - 1]) / 1e3 : (pauses[0] - pauses[2 * PAUSES]) / 1e3);
+    printf("%s-end,%d,%u,%.1f,%.1f,%llu\n", what, process, *count, (pauses[2 * PAUSES + 1] - pauses[2 * PAUSES]) / 1e3, 0.0,
+           (unsigned long long)pauses[2 * PAUSES]);
+}
+
+static void requests(int process, double kernel_us, double gap_us, double ms)
+{
+    uint64_t *times;
+    float *out;
+    double began;
+
+    CHECK(cudaMallocManaged(&times, 2 * sizeof *times));
+    CHECK(cudaMalloc(&out, 4));
+    work<<<1, 32>>>(1000, out, times, times + 1);
+    CHECK(cudaDeviceSynchronize());
+    meet(0, shared->arrived[63]);
+    spin_us(20000);
+    for (began = now_us(); now_us() - began < ms * 1000 - 40000;) {
+        double start = now_us();
+        times[0] = UINT64_MAX;
+        times[1] = 0;
+        work<<<1, 32>>>((uint64_t)(kernel_us * 1980 / 128), out, times, times + 1);
+        CHECK(cudaDeviceSynchronize());
+        printf("request,%d,%.1f,%.1f,%.1f\n", process, start - began, now_us() - start, (times[1] - times[0]) / 1e3);
+        spin_us(gap_us);
+    }
+    meet(1, shared->arrived[63]);
+}
+
+static void copies(int process, size_t bytes, double ms)
+{
+    void *host, *device;
+    double began;
+
+    CHECK(cudaMallocHost(&host, bytes));
+    CHECK(cudaMalloc(&device, bytes));
+    CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+    meet(0, shared->arrived[63]);
+    spin_us(20000);
+    for (began = now_us(); now_us() - began < ms * 1000 - 40000;) {
+        double start = now_us();
+        CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, 0));
+        CHECK(cudaDeviceSynchronize());
+        printf("copy,%d,%.1f,%.1f\n", process, start - began, now_us() - start);
+        spin_us(300);
+    }
+    meet(1, shared->arrived[63]);
+}
+
+static void print_sms(const char *what, int process, int slots, cudaStream_t stream)
+{
+    uint32_t *sms, used = 0;
+
+    CHECK(cudaMallocManaged(&sms, 256 * sizeof *sms));
+    memset(sms, 0, 256 * sizeof *sms);
+    CHECK(cudaDeviceSynchronize());
+    where<<<slots, 32, SHARED_BYTES, stream>>>(sms);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 256; i++)
+        used += sms[i] > 0;
+    printf("%s,%d,%u", what, process, used);
+    for (int i = 0; i < 256; i++)
+        if (sms[i] > 0)
+            printf(",%d", i);
+    printf("\n");
+}
+
+static void green(unsigned count)
+{
+    CUdevResource all, groups[32], rest;
+    CUdevice device;
+    unsigned n = 32;
+
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM));
+    CHECK(cuDevSmResourceSplitByCount(groups, &n, &all, &rest, 0, count));
+    printf("green,%u,%u", count, n);
+    for (unsigned i = 0; i < n; i++)
+        printf(",%u", groups[i].sm.smCount);
+    printf(",rest,%u\n", rest.sm.smCount);
+    for (unsigned i = 0; i < n && i < 2; i++) {
+        CUdevResourceDesc desc;
+        CUgreenCtx context;
+        CUstream stream;
+        CHECK(cuDevResourceGenerateDesc(&desc, &groups[i], 1));
+        CHECK(cuGreenCtxCreate(&context, desc, device, CU_GREEN_CTX_DEFAULT_STREAM));
+        CHECK(cuGreenCtxStreamCreate(&stream, context, CU_STREAM_NON_BLOCKING, 0));
+        print_sms("green-sms", i, SLOTS_PER_SM * groups[i].sm.smCount, stream);
+    }
+    print_sms("all-sms", 9, 264, 0);
+}
+
+struct Step {
+    int process, blocks; // 0 blocks: host; -1: sync
+    double us;
+};
+
+static void clear(uint64_t *times, uint64_t *device_times)
+{
+    for (int i = 0; i < LAUNCHES; i++)
+        times[2 * i] = UINT64_MAX, times[2 * i + 1] = 0;
+    CHECK(cudaMemcpy(device_times, times, LAUNCHES * 16, cudaMemcpyHostToDevice));
+}
+
+// The calls of one process; when it began, by the clock of the day.
+static uint64_t play_once(const std::vector<Step> &steps, int process, float *out, uint64_t *device_times)
+{
+    int launches = 0;
+    timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    for (const Step &step : steps) {
+        if (step.process != process)
+            continue;
+        if (step.blocks > 0) {
+            work<<<step.blocks, 32, SHARED_BYTES>>>((uint64_t)(step.us * 1980 / 128), out, device_times + 2 * launches,
+                                                    device_times + 2 * launches + 1);
+            launches++;
+        } else if (step.blocks == 0) {
+            spin_us(step.us);
+        } else {
+            CHECK(cudaStreamSynchronize(0));
+        }
+    }
+    CHECK(cudaDeviceSynchronize());
+    return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// "kernel,PROGRAM,PROCESS,alone|together,LAUNCH,START_US,END_US,BEGAN_US"
+static void print_once(int program, int process, const char *how, uint64_t began_ns, uint64_t *times, uint64_t *device_times)
+{
+    CHECK(cudaMemcpy(times, device_times, LAUNCHES * 16, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < LAUNCHES && times[2 * i + 1] > 0; i++)
+        printf("kernel,%d,%d,%s,%d,%.3f,%.3f,%.3f\n", program, process, how, i, times[2 * i] / 1e3, times[2 * i + 1] / 1e3,
+               began_ns / 1e3);
+}
+
+// All come together; the last one lets the others go.
+static void come_together(int processes)
+{
+    volatile int *turn = shared->arrived + 40, *round = shared->arrived + 41;
+    int now = *round;
+
+    if (__sync_add_and_fetch(turn, 1) == processes) {
+        *turn = 0;
+        __sync_add_and_fetch(round, 1);
+    }
+    while (*round == now)
+        sched_yield();
+}
+
+static void play(const char *path, int process, int processes)
+{
+    std::vector<std::vector<Step>> programs;
+    char line[256];
+    FILE *file = fopen(path, "r");
+    float *out;
+    uint64_t *times = (uint64_t *)malloc(LAUNCHES * 16), *device_times;
+
+    while (fgets(line, sizeof line, file)) {
+        Step step;
+        if (strncmp(line, "program", 7) == 0)
+            programs.emplace_back();
+        else if (sscanf(line, "%d kernel %d %lf", &step.process, &step.blocks, &step.us) == 3)
+            programs.back().push_back(step);
+        else if (sscanf(line, "%d host %lf", &step.process, &step.us) == 2)
+            programs.back().push_back({ step.process, 0, step.us });
+        else if (strstr(line, "sync"))
+            programs.back().push_back({ atoi(line), -1, 0 });
+    }
+    fclose(file);
+    CHECK(cudaFuncSetAttribute(work, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    CHECK(cudaMalloc(&out, 4));
+    CHECK(cudaMalloc(&device_times, LAUNCHES * 16));
+    for (int warm = 0; warm < 3; warm++)
+        work<<<264, 32, SHARED_BYTES>>>(20000, out, device_times, device_times + 1);
+    CHECK(cudaDeviceSynchronize());
+    for (size_t i = 0; i < programs.size(); i++) {
+        for (int alone = 0; alone <= processes; alone++) {
+            bool plays = alone == processes || alone == process;
+            uint64_t began_ns = 0;
+
+            clear(times, device_times);
+            usleep(2000); // what it asked of the GPU is over
+            come_together(processes);
+            if (plays)
+                began_ns = play_once(programs[i], process, out, device_times);
+            come_together(processes);
+            if (plays)
+                print_once(i, process, alone == processes ? "together" : "alone", began_ns, times, device_times);
+        }
+    }
+}
+
+// Before any process has CUDA: each is forked first.
+static int run(int argc, char **argv, int process, int processes)
+{
+    const char *what = argv[1];
+
+    setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+    // A percentage of each process' own: MPS_PERCENT=50,25 is what the caller says.
+    if (const char *percent = getenv("MPS_PERCENT")) {
+        for (int i = 0; i < process && percent; i++)
+            percent = strchr(percent, ',') ? strchr(percent, ',') + 1 : NULL;
+        if (percent) {
+            char number[16] = "";
+            snprintf(number, sizeof number, "%d", atoi(percent));
+            setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", number, 1);
+        }
+    }
+    CHECK(cuInit(0));
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaFree(0));
+    CHECK(cudaFuncSetAttribute(watch, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    CHECK(cudaFuncSetAttribute(where, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    if (strcmp(what, "pauses") == 0)
+        watch_and_print("pause", process, atoi(argv[3]), atof(argv[4]), 0);
+    else if (strcmp(what, "play") == 0)
+        play(argv[2], process, processes);
+    else if (strcmp(what, "sms") == 0) {
+        print_sms("sms", process, 264, 0);
+        meet(2, processes);
+        print_sms("sms-together", process, 264, 0);
+    } else if (strcmp(what, "green") == 0)
+        green(atoi(argv[2]));
+    else if (process == 0)
+        watch_and_print("pause", process, atoi(argv[2]), atof(argv[3]), 0);
+    else if (strcmp(what, "idle") == 0) {
+        meet(0, processes);
+        meet(1, processes);
+    } else if (strcmp(what, "requests") == 0)
+        requests(process, atof(argv[4]), atof(argv[5]), atof(argv[3]));
+    else if (strcmp(what, "copies") == 0)
+        copies(process, atol(argv[4]), atof(argv[3]));
+    fflush(stdout);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int processes = 2, failed = 0;
+
+    if (argc < 2)
+        return 2;
+    if (strcmp(argv[1], "pauses") == 0)
+        processes = atoi(argv[2]);
+    if (strcmp(argv[1], "play") == 0) {
+        FILE *file = fopen(argv[2], "r");
+        if (file == NULL || fscanf(file, "program %d", &processes) != 1)
+            return 2;
+        fclose(file);
+    }
+    if (strcmp(argv[1], "green") == 0)
+        processes = 1;
+    if (strcmp(argv[1], "sms") == 0 && argc > 2)
+        processes = atoi(argv[2]);
+    shared = (Shared *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared->arrived[63] = processes;
+    std::vector<FILE *> files; // each process writes one
+    for (int i = 0; i < processes; i++) {
+        files.push_back(tmpfile());
+        if (fork() == 0) {
+            dup2(fileno(files[i]), 1);
+            _exit(run(argc, argv, i, processes));
+        }
+    }
+    for (int i = 0; i < processes; i++) {
+        int status;
+        wait(&status);
+        failed |= status != 0;
+    }
+    for (FILE *file : files) {
+        rewind(file);
+        for (int c; (c = fgetc(file)) != EOF;)
+            putchar(c);
+    }
+    return failed;
+}
