@@ -182,8 +182,10 @@ static int build_shares(struct gt_machine *m, struct gt_error *error)
         return -1;
     m->gpus = gt_realloc(m->gpus, m->compute_count, sizeof *m->gpus);
     memset(m->gpus + built, 0, (m->compute_count - built) * sizeof *m->gpus);
-    for (uint32_t i = built; i < m->compute_count; i++)
+    for (uint32_t i = built; i < m->compute_count; i++) {
         build_gpu(m, &m->gpus[i]);
+        m->gpus[i].stopped = true; /* the first turn is that of the process whose SMs are the GPU's own */
+    }
     return 0;
 }
 

@@ -49,11 +49,11 @@
          "until blocks go on, per KiB of registers and shared memory that they hold on the fullest SM; part of the slice"), \
     TIME("sharing.idle_us", "us", idle_ps, LONGEST_US, "0", \
          "a process without work gives its turn away after this time"), \
-    U32("sharing.mps_step_sms", "", mps_step_sms, 1, GT_DEVICE_MAX_SMS, "2", \
+    U32("sharing.mps_step_sms", "SMs", mps_step_sms, 1, GT_DEVICE_MAX_SMS, "2", \
         "the SMs of an MPS client with a percentage are rounded down to a multiple of this"), \
-    U32("sharing.mps_least_sms", "", mps_least_sms, 1, GT_DEVICE_MAX_SMS, "8", \
+    U32("sharing.mps_least_sms", "SMs", mps_least_sms, 1, GT_DEVICE_MAX_SMS, "8", \
         "but it has this many at least"), \
-    U32("sharing.green_step_sms", "", green_step_sms, 1, GT_DEVICE_MAX_SMS, "8", \
+    U32("sharing.green_step_sms", "SMs", green_step_sms, 1, GT_DEVICE_MAX_SMS, "8", \
         "the SMs of a green context are rounded up to a multiple of this")
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \

@@ -13,7 +13,6 @@ struct gt_slice_group {
     uint64_t process;    /* CLIENTS: of all that share their turn */
     uint32_t kernels;    /* that have come and are not over */
     gt_time_ps waits_ps; /* since when it has had work and no turn */
-    bool stopped;
     gt_time_ps stopped_ps;
     struct gt_heap_event *parked; /* its SMs' events, with the times at which they were due when it stopped */
     uint32_t parked_count, parked_room;
@@ -82,7 +81,7 @@ static void stop(struct gt_machine *m, struct gt_slice_group *group)
 {
     struct parking parking = { m, group };
 
-    group->stopped = true;
+    m->gpus[group->compute].stopped = true;
     group->stopped_ps = m->engine.now_ps;
     m->last_due.batch = GT_NONE; /* nothing joins an event that is parked */
     gt_heap_take(&m->engine.heap, park, &parking);
@@ -107,7 +106,7 @@ static void resume(struct gt_machine *m, struct gt_slice_group *group)
 {
     gt_time_ps by_ps = m->engine.now_ps - group->stopped_ps;
 
-    group->stopped = false;
+    m->gpus[group->compute].stopped = false;
     delay_state(m, &m->gpus[group->compute], group->stopped_ps, by_ps);
     m->last_due.batch = GT_NONE;
     for (uint32_t i = 0; i < group->parked_count; i++) {
@@ -163,13 +162,6 @@ static void switch_to(struct gt_machine *m, struct gt_time_slices *slices, uint3
     slices->slice_end_ps = ready_ps + m->device->slice_ps;
     schedule(m, slices, ready_ps + gt_whole_ps(held_kib(m, to->compute) * (double)m->device->restore_ps),
              EVENT_RESUME);
-}
-
-bool gt_time_slices_stopped(const struct gt_machine *m, gt_gpu_index compute)
-{
-    struct gt_slice_group *group;
-
-    return m->time_slices_count > 0 && slices_of(m, compute, &group) != NULL && group->stopped;
 }
 
 void gt_time_slices_kernel_begins(struct gt_machine *m, gt_gpu_index compute)
@@ -269,10 +261,8 @@ static void find_groups(struct gt_machine *m, struct gt_time_slices *slices)
 
 static void assign(struct gt_machine *m, struct gt_time_slices *slices)
 {
-    for (uint32_t j = 1; j < slices->count; j++) {
+    for (uint32_t j = 1; j < slices->count; j++)
         slices->groups[j].compute = m->compute_count++;
-        slices->groups[j].stopped = true;
-    }
     for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
         struct gt_stream_state *stream = &m->streams[i];
         bool sliced = stream->sharing.how == GT_SHARE_SLICED || stream->sharing.how == GT_SHARE_UNSAID;

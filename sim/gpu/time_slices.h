@@ -18,12 +18,9 @@
 int gt_time_slices_build(struct gt_machine *m, struct gt_error *error);
 void gt_time_slices_free(struct gt_machine *m);
 
-/* A kernel has come to the SMs of `compute`, or is over there. */
+/* A kernel comes to the SMs of `compute`, or is over there. */
 void gt_time_slices_kernel_begins(struct gt_machine *m, gt_gpu_index compute);
 void gt_time_slices_kernel_ends(struct gt_machine *m, gt_gpu_index compute);
-/* Do the SMs of `compute` stand still?  Then no block may be placed. */
-bool gt_time_slices_stopped(const struct gt_machine *m, gt_gpu_index compute);
-
 /* Event: of a GPU that processes share a slice is over, a switch is, or a process has had nothing to do for a while. */
 int gt_time_slice_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);
 

@@ -12,7 +12,6 @@
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
-#include "sim/gpu/time_slices.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
@@ -180,7 +179,7 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
     };
     gt_grid_index grid = GT_NONE;
 
-    if (!gt_time_slices_stopped(m, gpu))
+    if (!state->stopped)
         grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, gpu, grid)) {
@@ -243,7 +242,6 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     state->levels_used |= UINT64_C(1) << level;
     gt_block_progress_grid_begins(m, gpu, grid);
     gt_hw_queue_leave(m, m->grids[grid].command);
-    gt_time_slices_kernel_begins(m, gpu);
     run_distributor(m, gpu);
 }
 

@@ -97,7 +97,7 @@ static struct gt_device without(const struct gt_rule *rule)
 }
 
 /* Rules that these traces cannot show: of recorded programs, of clusters, of kernels that meet or come early, of polls, of
- * collectives, of more work at once than is drawn, and one that an H200 does not have unless CUPTI makes it. */
+ * collectives, of several processes, of more work at once than is drawn, and one that an H200 does not have unless CUPTI makes it. */
 static bool is_unseen(const struct gt_rule *rule)
 {
     static const char *const names[] = { "block-turns",
@@ -121,7 +121,8 @@ static bool is_unseen(const struct gt_rule *rule)
                                          "sends-ahead",
                                          "collective-memory",
                                          "graph-executable",
-                                         "code-load" };
+                                         "code-load",
+                                         "time-slice" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(rule->name, names[i]) == 0)

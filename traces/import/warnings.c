@@ -173,6 +173,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "name the recordings of all ranks" },
     { "ranks-on-other-gpus", NULL,
       "recordings of another GPU model than the first rank's; all are simulated as the first rank's", NULL },
+    { "programs-apart", NULL,
+      "kernels of programs that share a GPU and have no program (--programs): simulated as if caches and memory were "
+      "each one's own",
+      NULL },
     { "recorder-problems", NULL, "problems of the recorder", NULL },
     { "recording-cut-off", NULL,
       "processes whose end the recorder did not see (killed, or ended by _exit()); records that they had not "

@@ -52,12 +52,15 @@ struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, con
         gt_error_prefix(error, "--share ");
         return NULL;
     }
-    while (read < count && (workloads[read] = gt_run_read(paths[read], quiet, error)) != NULL)
+    while (read < count && (workloads[read] = gt_run_read(paths[read], true, error)) != NULL)
         read++;
     if (read == count)
         joined = gt_programs_join(workloads, sharings, count, error);
-    if (joined != NULL)
+    if (joined != NULL) {
         name_all(joined, workloads, count);
+        if (!quiet)
+            gt_print_warnings(joined);
+    }
     for (uint32_t i = 0; i < read; i++)
         gt_workload_free(workloads[i]);
     return joined;

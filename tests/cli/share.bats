@@ -1,0 +1,59 @@
+# Programs that share a GPU: gridtide run A B --share.
+
+setup()
+{
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+    cd "$BATS_TEST_TMPDIR"
+    for name in a b; do
+        printf '%s\n' "{\"gridtide\":1,\"name\":\"$name\",\"device\":\"toy\"}" '{"kernel":"k","grid":2,"block":64,"block_us":250}' \
+            '{"call":"launch","kernel":"k"}' '{"call":"device_sync"}' > $name.jsonl
+    done
+}
+
+ends() # STORE: when each operation ends, in us
+{
+    sqlite3 "$1" "SELECT group_concat(end_ps / 1000000, ' ') FROM (SELECT end_ps FROM run_op ORDER BY op_no)"
+}
+
+@test "share: time slices, MPS, percentages and green contexts give other times" {
+    # As in tests/golden/slices-two.jsonl; half of two SMs has room for both blocks.
+    "$GRIDTIDE" run -q a.jsonl b.jsonl --share sliced -o sliced.db
+    [ "$(ends sliced.db)" = "491 562" ]
+    [ "$(sqlite3 sliced.db 'SELECT name FROM trace')" = "a + b" ]
+    [[ $(sqlite3 sliced.db 'SELECT options FROM run') == *share=sliced* ]]
+    for share in mps mps:50 mps:100,50 green:1 green:1,1; do
+        "$GRIDTIDE" run -q a.jsonl b.jsonl --share $share -o other.db
+        [ "$(ends other.db)" = "251 251" ]
+        rm other.db
+    done
+}
+
+@test "share: one trace's processes share as --share says" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/tests/golden/slices-two.jsonl" --share mps -o mps.db
+    [ "$(ends mps.db)" = "251 251" ]
+}
+
+@test "share: recorded programs run beside each other, and nothing is said to be measured" {
+    samples="$GRIDTIDE_SOURCE/traces/samples"
+    run "$GRIDTIDE" run "$samples/pytorch-decode.json.gz" "$samples/pytorch-prefetch.json.gz" --share sliced -o two.db
+    [ "$status" -eq 0 ]
+    [[ $output == *"programs-apart"* ]]
+    [ "$(sqlite3 two.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 0 ]
+    [ "$(sqlite3 two.db 'SELECT count(DISTINCT process) FROM thread')" -eq 2 ]
+}
+
+@test "share: what cannot be is said in a line" {
+    run "$GRIDTIDE" run a.jsonl b.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"say how with --share"* ]]
+    for share in huh mps:0 mps:101 mps:1,2,3 green green:2; do
+        run "$GRIDTIDE" run -q a.jsonl b.jsonl --share $share -o no.db
+        [ "$status" -eq 1 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [ ! -e no.db ]
+    done
+    sed 's/"name":"a"/"name":"a","x":1/; 1a {"thread":"t","share":"mps:200"}' a.jsonl > bad.jsonl
+    run "$GRIDTIDE" run -q bad.jsonl -o no.db
+    [ "$status" -eq 1 ]
+    [[ $output == *bad.jsonl:2:*percentage* ]]
+}
