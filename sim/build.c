@@ -189,11 +189,14 @@ static int build_shares(struct gt_machine *m, struct gt_error *error)
     return 0;
 }
 
-/* Does the workload say when operations ran? */
+/* Does the workload say when operations ran, or did the recording that it was made of? */
 static bool has_recorded_times(const struct gt_workload *w)
 {
     for (gt_op_index i = 0; i < w->op_count; i++)
         if (w->ops[i].start_ps != GT_TIME_NONE)
+            return true;
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        if (w->calls[i].flags & GT_CALL_STATED)
             return true;
     return false;
 }

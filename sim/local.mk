@@ -60,7 +60,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
     sim/changes/change_collective_sms.c sim/changes/change_ddp.c sim/changes/change_delay.c \
     sim/changes/change_device.c sim/changes/change_graph.c sim/changes/change_grid.c \
-    sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_no_readback.c \
+    sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_share.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \

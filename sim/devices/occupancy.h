@@ -11,7 +11,7 @@ struct gt_block_need {
     uint32_t carveout_bytes;      /* the shared memory that an SM must be set to, at least; 0: as it is */
     uint32_t sets_bytes;          /* what it sets an idle SM to */
     uint32_t partition_registers; /* of each sub-partition, where its warps are an equal share for all; else 0 */
-    uint32_t partition; /* of SMs, that it may be on: sim/gpu/sm_partitions.h; 0: any */
+    uint32_t partition;           /* of SMs, that it may be on: sim/gpu/sm_partitions.h; 0: any */
 };
 
 struct gt_occupancy {

@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 #include "sim/base/error.h"
-#include "sim/workload/sharing.h"
 #include "sim/workload/group.h"
 #include "sim/workload/plain_fields.h"
 #include "sim/workload/recording.h"
+#include "sim/workload/sharing.h"
 
 struct gt_program;     /* sim/workload/program.h */
 struct gt_task_graph;  /* sim/workload/task_graph.h */
