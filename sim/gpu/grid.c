@@ -10,6 +10,7 @@
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/peer_kernel.h"
+#include "sim/gpu/sm_partitions.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/time_slices.h"
 #include "sim/gpu/work_distributor.h"
@@ -249,7 +250,8 @@ static bool did_fit(const struct gt_machine *m, const struct gt_op *op)
 static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const struct gt_occupancy *occupancy)
 {
     const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
-    uint64_t room = (uint64_t)occupancy->blocks_per_sm * m->device->sms;
+    uint32_t sms = gt_sm_partition_size(m, m->streams[op->stream].partition);
+    uint64_t room = (uint64_t)occupancy->blocks_per_sm * sms;
     char what[256];
 
     if (!kernel->cooperative || gt_kernel_blocks(kernel) <= room || did_fit(m, op))
@@ -258,7 +260,7 @@ static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const str
              "cudaErrorCooperativeLaunchTooLarge (720): line %u launches %llu blocks cooperatively, and %llu fit at "
              "once (%u on each of %u SMs)",
              m->workload->calls[op->call].line, (unsigned long long)gt_kernel_blocks(kernel),
-             (unsigned long long)room, occupancy->blocks_per_sm, m->device->sms);
+             (unsigned long long)room, occupancy->blocks_per_sm, sms);
     fail_kernel(m, op, what, "; launch no more, or blocks that need less");
     return false;
 }

@@ -188,6 +188,16 @@ void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct
     lower_most(state, m->device->sms);
 }
 
+void gt_sm_keep_to_used(struct gt_machine *m, gt_gpu_index gpu)
+{
+    struct gt_gpu_state *state = &m->gpus[gpu];
+
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
+        if (!gt_sm_partition_uses(m, state->free_blocks_for.partition, sm))
+            set_free_blocks(state, sm, 0);
+    lower_most(state, m->device->sms);
+}
+
 /* One less, whatever it is that limits them: what an idle SM sets itself to holds as many as fit otherwise
  * (occupancy.h). */
 void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
@@ -196,9 +206,7 @@ void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
 
     set_free_blocks(state, sm, state->sms[sm].free_blocks - 1);
     if (gt_sm_partition_takes(m, state->free_blocks_for.partition, sm))
-        for (gt_sm_index other = 0; other < m->device->sms; other++)
-            if (!gt_sm_is_in(m, state->free_blocks_for.partition, other))
-                set_free_blocks(state, other, 0);
+        gt_sm_keep_to_used(m, gpu);
     lower_most(state, m->device->sms);
 }
 

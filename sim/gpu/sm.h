@@ -7,6 +7,9 @@
 /* Keep free_blocks of the GPU's SMs (gt_gpu_state) for this shape of block from now on. */
 void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *need);
 
+/* Its partition (sm_partitions.h) gets no further SM: those that have no block of it have no room either. */
+void gt_sm_keep_to_used(struct gt_machine *m, gt_gpu_index gpu);
+
 /* One block of that shape will come to an SM that has room for it: it counts no more as free. */
 void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm);
 

@@ -19,14 +19,46 @@ uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing 
     return sms < device->sms ? sms : device->sms;
 }
 
-/* The next SMs in the device's order that no green context has. */
-static void choose(const struct gt_machine *m, struct gt_sm_partition *partition, uint32_t from)
+static bool is_taken(const struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
 {
-    partition->fixed = true;
-    for (gt_sm_rank rank = from; rank < from + partition->size && rank < m->device->sms; rank++) {
-        gt_sm_index sm = m->gpus[partition->gpu].order[rank];
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        if (m->partitions[i].gpu == gpu && m->partitions[i].fixed && (m->partitions[i].sms[sm / 64] >> sm % 64 & 1))
+            return true;
+    return false;
+}
 
-        partition->sms[sm / 64] |= UINT64_C(1) << sm % 64;
+/* The GPC with the most SMs that no green context has; `count`: so many. */
+static uint32_t emptiest_gpc(const struct gt_machine *m, gt_gpu_index gpu, uint32_t *count)
+{
+    uint32_t sms[UINT8_MAX + 1] = { 0 }, best = 0;
+
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
+        sms[m->gpus[gpu].gpc[sm]] += !is_taken(m, gpu, sm);
+    for (uint32_t gpc = 1; gpc <= UINT8_MAX; gpc++)
+        best = sms[gpc] > sms[best] ? gpc : best;
+    *count = sms[best];
+    return best;
+}
+
+/* Seen on H200: the SMs of a step are whole TPCs of one GPC, so that a cluster finds room; what no whole step is left of goes last. */
+static void choose(const struct gt_machine *m, struct gt_sm_partition *partition)
+{
+    uint32_t step = m->device->green_step_sms;
+
+    partition->fixed = true;
+    for (uint32_t left = partition->size; left > 0;) {
+        uint32_t room, gpc = emptiest_gpc(m, partition->gpu, &room), take = step < left ? step : left;
+
+        if (room == 0)
+            return;
+        take = take < room ? take : room;
+        left -= take;
+        for (gt_sm_index sm = 0; sm < m->device->sms && take > 0; sm++) {
+            if (m->gpus[partition->gpu].gpc[sm] != gpc || is_taken(m, partition->gpu, sm))
+                continue;
+            partition->sms[sm / 64] |= UINT64_C(1) << sm % 64;
+            take--;
+        }
     }
 }
 
@@ -58,7 +90,7 @@ int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
         m->partitions[before].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
         if (stream->sharing.how != GT_SHARE_GREEN)
             continue;
-        choose(m, &m->partitions[before], green_sms[stream->gpu]);
+        choose(m, &m->partitions[before]);
         green_sms[stream->gpu] += sms;
         if (green_sms[stream->gpu] > m->device->sms)
             result = gt_error_set(
@@ -85,6 +117,23 @@ bool gt_sm_is_in(const struct gt_machine *m, uint32_t partition, gt_sm_index sm)
     if (p->fixed)
         return (p->sms[sm / 64] >> sm % 64 & 1) != 0;
     return p->blocks[sm] > 0 || p->used < p->size;
+}
+
+uint32_t gt_sm_partition_size(const struct gt_machine *m, uint32_t partition)
+{
+    return partition == 0 ? m->device->sms : m->partitions[partition - 1].size;
+}
+
+bool gt_sm_partition_has(const struct gt_machine *m, uint32_t partition, uint32_t sms)
+{
+    const struct gt_sm_partition *p = partition == 0 ? NULL : &m->partitions[partition - 1];
+
+    return p == NULL || p->fixed || p->used + sms <= p->size;
+}
+
+bool gt_sm_partition_uses(const struct gt_machine *m, uint32_t partition, gt_sm_index sm)
+{
+    return partition > 0 && m->partitions[partition - 1].blocks[sm] > 0;
 }
 
 bool gt_sm_partition_takes(struct gt_machine *m, uint32_t partition, gt_sm_index sm)

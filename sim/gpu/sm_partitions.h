@@ -15,6 +15,11 @@ uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing 
 
 /* May blocks of `partition` (gt_block_need; 0: all SMs) be placed on the SM? */
 bool gt_sm_is_in(const struct gt_machine *m, uint32_t partition, gt_sm_index sm);
+/* How many SMs it has, and whether blocks of it may come to `sms` more of them. */
+uint32_t gt_sm_partition_size(const struct gt_machine *m, uint32_t partition);
+bool gt_sm_partition_has(const struct gt_machine *m, uint32_t partition, uint32_t sms);
+/* Has it blocks there? */
+bool gt_sm_partition_uses(const struct gt_machine *m, uint32_t partition, gt_sm_index sm);
 /* A block of it is going to be there: true where no other SM than those that have any may get one from now on. */
 bool gt_sm_partition_takes(struct gt_machine *m, uint32_t partition, gt_sm_index sm);
 /* Blocks of it have left. */

@@ -11,6 +11,7 @@
 #include "sim/gpu/grid_sync.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
+#include "sim/gpu/sm_partitions.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
@@ -60,6 +61,8 @@ static gt_sm_index next_sm(struct gt_machine *m, struct gt_gpu_state *gpu, const
     if (view->grid->occupancy.cluster_blocks == 1)
         return m->placement->pick(gpu->placement_state, view);
     if (in_cluster == 0) {
+        if (!gt_sm_partition_has(m, view->grid->occupancy.need.partition, view->grid->occupancy.cluster_blocks))
+            gt_sm_keep_to_used(m, (gt_gpu_index)(gpu - m->gpus));
         if (!gt_cluster_place(m->device, gpu, &view->grid->occupancy))
             return GT_NONE;
         m->fired[GT_RULE_CLUSTERS]++;
@@ -118,7 +121,8 @@ static bool all_fit(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     const struct gt_grid *g = &m->grids[grid];
 
     if (g->kernel == GT_NONE || !m->workload->kernels[g->kernel].cooperative || m->device->cooperative_at_once == 0 ||
-        g->blocks > (uint64_t)g->occupancy.blocks_per_sm * m->device->sms || gt_grid_sync_has_room(m, gpu, grid))
+        g->blocks > (uint64_t)g->occupancy.blocks_per_sm * gt_sm_partition_size(m, g->occupancy.need.partition) ||
+        gt_grid_sync_has_room(m, gpu, grid))
         return true;
     m->fired[GT_RULE_COOPERATIVE]++;
     return false;

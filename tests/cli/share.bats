@@ -57,3 +57,30 @@ ends() # STORE: when each operation ends, in us
     [ "$status" -eq 1 ]
     [[ $output == *bad.jsonl:2:*percentage* ]]
 }
+
+@test "share: clusters and barriers over a grid keep to the SMs that their process has" {
+    cat > c.jsonl <<'EOF'
+{"gridtide":1,"name":"c","device":"h200"}
+{"thread":"a","process":1,"share":"mps:10"}
+{"thread":"b","process":2,"share":"green:16"}
+{"thread":"c","process":3}
+{"stream":"sa","context":1}
+{"stream":"sb","context":2}
+{"stream":"sc","context":3}
+{"kernel":"k","grid":64,"block":256,"cluster":8,"block_us":300}
+{"call":"launch","thread":"a","kernel":"k","stream":"sa"}
+{"call":"launch","thread":"b","kernel":"k","stream":"sb"}
+{"call":"launch","thread":"c","kernel":"k","stream":"sc"}
+{"call":"memset","thread":"a","bytes":1000000,"stream":"sa"}
+EOF
+    "$GRIDTIDE" run -q c.jsonl -o c.db
+    # 10% of 132 SMs are 12, of which one cluster of 8 has 8 SMs, and the next ones the same.
+    [ "$(sqlite3 c.db 'SELECT count(DISTINCT sm) FROM run_block WHERE op_no = 0')" -eq 8 ]
+    [ "$(sqlite3 c.db 'SELECT count(DISTINCT sm) FROM run_block WHERE op_no = 1')" -eq 16 ]
+    printf '%s\n' '{"gridtide":1,"device":"toy"}' '{"thread":"a","share":"mps:50"}' \
+        '{"kernel":"k","grid":8,"block":64,"block_us":50,"cooperative":true,"grid_barriers":1}' \
+        '{"call":"launch","thread":"a","kernel":"k"}' > d.jsonl
+    run "$GRIDTIDE" run -q d.jsonl -o d.db
+    [ "$status" -eq 1 ]
+    [[ $output == *"8 blocks cooperatively, and 4 fit at once (4 on each of 1 SMs)"* ]]
+}
