@@ -186,6 +186,8 @@ static int build_shares(struct gt_machine *m, struct gt_error *error)
         build_gpu(m, &m->gpus[i]);
         m->gpus[i].stopped = true; /* the first turn is that of the process whose SMs are the GPU's own */
     }
+    for (gt_stream_index i = 0; i < m->workload->stream_count; i++)
+        m->gpus[m->streams[i].compute].of = m->streams[i].gpu;
     return 0;
 }
 
@@ -277,8 +279,10 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->noise_run_factor = gt_noise_run_factor(m->device, m->options);
     m->gpu_count = m->compute_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
-    for (uint32_t i = 0; i < w->gpu_count; i++)
+    for (uint32_t i = 0; i < w->gpu_count; i++) {
         build_gpu(m, &m->gpus[i]);
+        m->gpus[i].of = i;
+    }
     find_sent_bytes(m);
     build_streams(m);
     m->recorded_times = has_recorded_times(w);

@@ -72,7 +72,7 @@ static void tell_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps 
     const struct gt_grid *grid = &m->grids[b->grid];
     struct gt_block_record record = {
         .op = grid->op,
-        .gpu = b->gpu,
+        .gpu = m->gpus[b->gpu].of,
         .sm = b->sm,
         .blocks = b->blocks,
         .first_block = b->first_block,
@@ -91,7 +91,7 @@ void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch)
     const struct gt_grid *grid = &m->grids[batch->grid];
     /* clang-format off */
     struct gt_block_record record = {
-        .op = grid->op, .gpu = batch->gpu, .sm = batch->sm, .blocks = batch->blocks,
+        .op = grid->op, .gpu = m->gpus[batch->gpu].of, .sm = batch->sm, .blocks = batch->blocks,
         .first_block = batch->first_block, .warps_per_block = grid->occupancy.need.warps,
         .start_ps = batch->start_ps, .end_ps = m->engine.now_ps,
     };
@@ -139,6 +139,8 @@ void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_ind
 void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
 {
     gt_batch_schedule(m, batch, end_ps, GT_STAMP_END);
+    if (m->time_slices_count > 0) /* it may stop before: told when it ends */
+        return;
     if (m->grids[m->batches[batch].grid].apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
         tell_started(m, batch, end_ps);
 }

@@ -319,6 +319,8 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
 {
     struct gt_batch b = m->batches[batch];
 
+    if (stamp == GT_STAMP_END && m->time_slices_count > 0 && m->grids[b.grid].apart_ps == 0)
+        gt_batch_tell_ended(m, &b);
     if (stamp == GT_STAMP_END && (m->device->retire_ps == 0 || m->grids[b.grid].inverted)) {
         gt_batch_free(m, batch);
         leave(m, &b);

@@ -182,6 +182,7 @@ struct gt_gpu_state {
     double memory_busy;      /* by blocks with demands, when rates were last worked out: the part of its time, */
     double memory_mixed;     /* and how much of that mixes reads and writes */
     uint32_t grids;          /* that have blocks, or have some to come */
+    gt_gpu_index of;         /* the GPU that these SMs are of, in the workload */
     bool stopped;            /* it is another process's turn: no block may be placed (sim/gpu/time_slices.h) */
     bool rates_due;          /* an event will work the rates out */
     struct gt_tasks *tasks;  /* task graphs of its kernels (sim/gpu/task_kernel.h); NULL: none so far */

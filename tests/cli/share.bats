@@ -21,6 +21,9 @@ ends() # STORE: when each operation ends, in us
     [ "$(ends sliced.db)" = "491 562" ]
     [ "$(sqlite3 sliced.db 'SELECT name FROM trace')" = "a + b" ]
     [[ $(sqlite3 sliced.db 'SELECT options FROM run') == *share=sliced* ]]
+    # Blocks last until they end, with the time that they stood; all are of the one GPU.
+    [ "$(sqlite3 sliced.db 'SELECT group_concat(DISTINCT end_ps / 1000000) FROM run_block')" = "491,562" ]
+    "$GRIDTIDE" stats -q sliced.db > stats
     for share in mps mps:50 mps:100,50 green:1 green:1,1; do
         "$GRIDTIDE" run -q a.jsonl b.jsonl --share $share -o other.db
         [ "$(ends other.db)" = "251 251" ]
@@ -40,6 +43,8 @@ ends() # STORE: when each operation ends, in us
     [[ $output == *"programs-apart"* ]]
     [ "$(sqlite3 two.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 0 ]
     [ "$(sqlite3 two.db 'SELECT count(DISTINCT process) FROM thread')" -eq 2 ]
+    [ "$(sqlite3 two.db 'SELECT max(gpu_no) FROM run_bin')" -eq 0 ]
+    "$GRIDTIDE" explain -q two.db > explained
 }
 
 @test "share: what cannot be is said in a line" {
