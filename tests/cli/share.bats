@@ -23,7 +23,7 @@ ends() # STORE: when each operation ends, in us
     [[ $(sqlite3 sliced.db 'SELECT options FROM run') == *share=sliced* ]]
     # Blocks last until they end, with the time that they stood; all are of the one GPU.
     [ "$(sqlite3 sliced.db 'SELECT group_concat(DISTINCT end_ps / 1000000) FROM run_block')" = "491,562" ]
-    "$GRIDTIDE" stats -q sliced.db > stats
+    "$GRIDTIDE" stats sliced.db > stats
     for share in mps mps:50 mps:100,50 green:1 green:1,1; do
         "$GRIDTIDE" run -q a.jsonl b.jsonl --share $share -o other.db
         [ "$(ends other.db)" = "251 251" ]
