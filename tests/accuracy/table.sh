@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="random-all whatifs-all protocols training late pairs"
+slow="random-all whatifs-all protocols training late pairs sharing"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -94,6 +94,11 @@ table()
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-271.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-1009.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-2718.tar.zst h200
+        ;;
+    sharing)
+        for mode in sliced mps percent; do
+            run validate/scripts/sharing.py judge validate/recordings/sharing-h200.tar.zst $mode 3,4
+        done
         ;;
     *)
         echo "table.sh: there is no group '$1': $quick $slow" >&2
