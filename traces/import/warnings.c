@@ -165,6 +165,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in "
       "the "
       "trace" },
+    { "programs-apart", NULL,
+      "kernels of programs that share a GPU and have no program (--programs): simulated as if caches and memory were "
+      "each one's own",
+      NULL },
     { "ranges-unreadable", NULL, "operators, annotations or steps without a readable time or name; they were ignored",
       "record them again: the file is damaged there" },
     { "ranks-missing", NULL,
@@ -173,10 +177,6 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "name the recordings of all ranks" },
     { "ranks-on-other-gpus", NULL,
       "recordings of another GPU model than the first rank's; all are simulated as the first rank's", NULL },
-    { "programs-apart", NULL,
-      "kernels of programs that share a GPU and have no program (--programs): simulated as if caches and memory were "
-      "each one's own",
-      NULL },
     { "recorder-problems", NULL, "problems of the recorder", NULL },
     { "recording-cut-off", NULL,
       "processes whose end the recorder did not see (killed, or ended by _exit()); records that they had not "
