@@ -22,10 +22,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
                             "the trace has one process; several traces run together with 'gridtide run A B --share'");
     for (gt_thread_index i = 0; i < w->thread_count; i++)
         w->threads[i].sharing = sharing;
-    gt_scenario_assume(
-        scenario, GT_TRUST_MEDIUM,
-        "each kernel takes as long as recorded while nothing stops it; caches and memory are shared only by "
-        "kernels that have programs");
+    gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                       "a kernel takes as long as recorded, plus the time for which it is stopped; processes slow "
+                       "each other down in caches "
+                       "and memory only if their kernels have machine code");
     return 0;
 }
 

@@ -25,8 +25,8 @@ static gt_grid_index following(const struct gt_arbitration_view *view, gt_grid_i
     return g->next != GT_NONE ? g->next : first_from(view->gpu, g->level + 1);
 }
 
-/* Seen on H200: MPS clients with SMs of their own do not hold each other back.  The next grid that is the first of its
- * partition: that of an earlier one had no room. */
+/* Seen on H200: processes that are limited to part of the SMs do not hold each other back.  The next grid that is the first of
+ * its partition: the first one of each partition before it had no room. */
 static gt_grid_index past_partitions(const struct gt_arbitration_view *view, gt_grid_index tried)
 {
     gt_grid_index grid = following(view, tried), before = GT_NONE;

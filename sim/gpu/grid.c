@@ -268,7 +268,8 @@ static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const str
 /* Blocks of a collective that never have an SM at once wait for each other for ever, on this rank and the others. */
 static bool fits_whole(struct gt_machine *m, const struct gt_op *op, const struct gt_grid *grid)
 {
-    uint64_t room = (uint64_t)grid->occupancy.blocks_per_sm * m->device->sms;
+    uint64_t room =
+        (uint64_t)grid->occupancy.blocks_per_sm * gt_sm_partition_size(m, m->streams[op->stream].partition);
     char what[160];
 
     if (grid->blocks <= room)

@@ -2,18 +2,16 @@
 
 #include <stdlib.h>
 
-#include "sim/workload/processes.h"
-
 uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing *sharing)
 {
     uint32_t sms = device->sms, step;
 
     if (sharing->how == GT_SHARE_MPS && sharing->percent > 0) {
-        step = device->mps_step_sms > 0 ? device->mps_step_sms : 1;
+        step = device->mps_step_sms;
         sms = device->sms * sharing->percent / 100 / step * step;
         sms = sms < device->mps_least_sms ? device->mps_least_sms : sms;
     } else if (sharing->how == GT_SHARE_GREEN) {
-        step = device->green_step_sms > 0 ? device->green_step_sms : 1;
+        step = device->green_step_sms;
         sms = (sharing->green_sms + step - 1) / step * step;
     }
     return sms < device->sms ? sms : device->sms;

@@ -234,42 +234,42 @@ int gt_time_slice_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struc
     return m->failed ? -1 : 0;
 }
 
-static bool takes_turns(const struct gt_machine *m, const struct gt_stream_state *stream)
+/* Whose turn the stream's kernels run in: its process's, or that of all MPS clients; GT_PROCESS_NONE: in no turn.  Times that were
+ * recorded hold what the process met, unless the trace says how it shares. */
+static uint64_t turn_of(const struct gt_machine *m, const struct gt_stream_state *stream)
 {
-    return stream->process != GT_PROCESS_NONE && (stream->sharing.how != GT_SHARE_UNSAID || !m->recorded_times);
+    switch (stream->sharing.how) {
+    case GT_SHARE_UNSAID: return m->recorded_times ? GT_PROCESS_NONE : stream->process;
+    case GT_SHARE_SLICED: return stream->process;
+    default: return CLIENTS;
+    }
 }
 
-/* Processes that take turns on one GPU, and all clients of MPS as one. */
 static void find_groups(struct gt_machine *m, struct gt_time_slices *slices)
 {
     for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
-        const struct gt_stream_state *stream = &m->streams[i];
-        bool sliced = stream->sharing.how == GT_SHARE_SLICED || stream->sharing.how == GT_SHARE_UNSAID;
-        uint64_t process = sliced ? stream->process : CLIENTS;
+        uint64_t turn = turn_of(m, &m->streams[i]);
         uint32_t j = 0;
 
-        if (stream->gpu != slices->gpu || !takes_turns(m, stream))
+        if (m->streams[i].gpu != slices->gpu || turn == GT_PROCESS_NONE)
             continue;
-        while (j < slices->count && slices->groups[j].process != process)
+        while (j < slices->count && slices->groups[j].process != turn)
             j++;
         if (j < slices->count)
             continue;
         slices->groups = gt_realloc(slices->groups, slices->count + 1ull, sizeof *slices->groups);
-        slices->groups[slices->count++] = (struct gt_slice_group){ .process = process, .compute = slices->gpu };
+        slices->groups[slices->count++] = (struct gt_slice_group){ .process = turn, .compute = slices->gpu };
     }
 }
 
+/* The first turn is that of the GPU's own SMs; the others get SMs that the caller builds. */
 static void assign(struct gt_machine *m, struct gt_time_slices *slices)
 {
-    for (uint32_t j = 1; j < slices->count; j++)
+    for (uint32_t j = 1; j < slices->count; j++) {
         slices->groups[j].compute = m->compute_count++;
-    for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
-        struct gt_stream_state *stream = &m->streams[i];
-        bool sliced = stream->sharing.how == GT_SHARE_SLICED || stream->sharing.how == GT_SHARE_UNSAID;
-
-        for (uint32_t j = 0; j < slices->count && stream->gpu == slices->gpu && takes_turns(m, stream); j++)
-            if (slices->groups[j].process == (sliced ? stream->process : CLIENTS))
-                stream->compute = slices->groups[j].compute;
+        for (gt_stream_index i = 0; i < m->workload->stream_count; i++)
+            if (m->streams[i].gpu == slices->gpu && turn_of(m, &m->streams[i]) == slices->groups[j].process)
+                m->streams[i].compute = slices->groups[j].compute;
     }
 }
 

@@ -166,8 +166,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "the "
       "trace" },
     { "programs-apart", NULL,
-      "kernels of programs that share a GPU and have no program (--programs): simulated as if caches and memory were "
-      "each one's own",
+      "kernels without machine code (--programs) that share a GPU with other programs: they are simulated as if "
+      "these "
+      "took no cache and no memory bandwidth from them",
       NULL },
     { "ranges-unreadable", NULL, "operators, annotations or steps without a readable time or name; they were ignored",
       "record them again: the file is damaged there" },

@@ -207,16 +207,6 @@ struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct 
     return w;
 }
 
-/* Kernels that are launched, and of which nothing says what they ask of memory. */
-static uint64_t count_unprofiled(const struct gt_workload *w)
-{
-    uint64_t count = 0;
-
-    for (gt_op_index i = 0; i < w->op_count; i++)
-        count += w->ops[i].kind == GT_OP_KERNEL && w->kernels[w->ops[i].kernel].program == NULL;
-    return count;
-}
-
 struct gt_workload *gt_programs_join(struct gt_workload *const *workloads, const struct gt_sharing *sharings,
                                      uint32_t count, struct gt_error *error)
 {
@@ -238,11 +228,8 @@ struct gt_workload *gt_programs_join(struct gt_workload *const *workloads, const
     free(ranks);
     free(places);
     free(clocks);
-    if (w != NULL && gt_workload_check(w, error) != 0) {
-        gt_workload_free(w);
-        return NULL;
-    }
-    if (w != NULL)
-        gt_import_warn(w, "programs-apart", count_unprofiled(w));
-    return w;
+    if (w == NULL || gt_workload_check(w, error) == 0)
+        return w;
+    gt_workload_free(w);
+    return NULL;
 }

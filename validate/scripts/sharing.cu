@@ -1,4 +1,4 @@
-// How processes share a GPU: slices of time, what MPS and green contexts give them.  validate/scripts/sharing.py has what it found.
+// How processes share a GPU: time slices, MPS, green contexts.  validate/recordings/sharing.txt sums up what it measured.
 //
 //   nvcc -arch=sm_90 -O3 -o sharing sharing.cu -lcuda
 //   sharing pauses PROCESSES BLOCKS MS          each process runs one kernel of BLOCKS blocks; when a block did not run
@@ -125,7 +125,7 @@ static void watch_and_print(const char *what, int process, int blocks, double ms
     watch<<<blocks, 32, 0, stream>>>(1, pauses, count);
     CHECK(cudaDeviceSynchronize());
     *count = 0;
-    meet(0, 0 + shared->arrived[63]);
+    meet(0, shared->arrived[63]);
     watch<<<blocks, 32, blocks > 1 ? SHARED_BYTES : 0, stream>>>((uint64_t)(ms * 1e6), pauses, count);
     CHECK(cudaStreamSynchronize(stream));
     meet(1, shared->arrived[63]);

@@ -3,12 +3,21 @@
 
     validate/scripts/sharing.py draw SEED PROCESSES COUNT
     validate/scripts/sharing.py judge ARCHIVE MODE SEED[,SEED...]
+    validate/scripts/sharing.py sum FILE...
 
 draw prints COUNT programs for `sharing play` (sharing.cu): kernels of 1 to 1,000 blocks, two of which fill an SM, host work and waits.
 judge simulates them as the archive (validate/recordings/sharing-h200.tar.zst) has them played: MODE is sliced, mps or percent (MPS
 clients with CUDA_MPS_ACTIVE_THREAD_PERCENTAGE).  Kernels last as long as alone on the whole GPU, a process begins when it did; how
 long each process takes from its first kernel's start to its last one's end is held against what was measured.  Prints errors in %, and
 what they would be if no process met another.  GRIDTIDE names the program (default: build/gridtide).
+sum prints what `sharing` found in its other modes, a line a command; each command's output stands behind "# COMMAND".
+
+The archive, on the GPU, for SEED 1 to 4 and PROCESSES 2 to 4, behind "# play MODE SEED PROCESSES":
+    sharing.py draw SEED PROCESSES 30 > FILE; sharing play FILE                    sliced.txt; under nvidia-cuda-mps-control -d: mps.txt
+    MPS_PERCENT=50,50,50,50 sharing play FILE; MPS_PERCENT=25,75,40,60 ...         percent.txt, behind "## PERCENTAGES"
+17958e11 us are taken off its times; plays alone are left out but in mps.txt.
+validate/recordings/sharing.txt: sum of pauses 2|3|4 1|66|264 150, idle 1|264 100, requests 1|264 250 50|300|3000 0|1000|7000 and copies 1|264 200
+65536|1048576|67108864, without MPS and with it; of `MPS_PERCENT=N sharing sms 1`; of green COUNT.
 """
 import json
 import math
@@ -150,9 +159,38 @@ def judge(archive, mode, seeds):
     figure(f"figure {mode}", all_errors, all_without)
 
 
+def about(values):
+    return f"n {len(values)} median {statistics.median(values):.0f} least {min(values):.0f} most {max(values):.0f}"
+
+
+def summary(path):
+    """Of each command its pauses and the time between them (of process 0), latencies, SMs."""
+    cases = []
+    with open(path, encoding="utf-8") as file:
+        for words in (line.strip().split(",") for line in file):
+            if words[0].startswith("#"):
+                cases.append((",".join(words)[2:], {}))
+            elif words[0] == "pause" and words[1] == "0":
+                cases[-1][1].setdefault("pause", []).append(float(words[4]))
+                cases[-1][1].setdefault("run", []).append(float(words[5]))
+            elif words[0] in ("request", "copy"):
+                cases[-1][1].setdefault("latency", []).append(float(words[3]))
+            elif words[0] == "sms":
+                cases[-1][1].setdefault("SMs", []).append(float(words[2]))
+            elif words[0] == "green":
+                cases[-1][1].setdefault("contexts of SMs", []).extend(map(float, words[3:-2]))
+                cases[-1][1]["SMs left over"] = [float(words[-1])]
+    for case, found in cases:
+        print(case + ":", "; ".join(f"{what} {about(values)}" for what, values in found.items()) or "no pause")
+
+
 def main():
     if sys.argv[1] == "draw":
         print(*draw(sys.argv[2], int(sys.argv[3]), int(sys.argv[4])), sep="\n")
+    elif sys.argv[1] == "sum":
+        for path in sys.argv[2:]:
+            print(f"## {os.path.splitext(os.path.basename(path))[0]}")
+            summary(path)
     else:
         judge(sys.argv[2], sys.argv[3], sys.argv[4].split(","))
 

@@ -1,27 +1,9 @@
 #include "sim/cmd/input/shared_input.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/cmd/input/run_input.h"
 #include "traces/ranks/ranks.h"
-
-static struct gt_workload *read_one(const char *path, const char *share, bool quiet, struct gt_error *error)
-{
-    struct gt_workload *workload = gt_run_read(path, quiet, error);
-    struct gt_sharing sharing;
-
-    if (workload == NULL || share == NULL)
-        return workload;
-    if (gt_sharing_parse(share, strlen(share), &sharing, error) != 0) {
-        gt_error_prefix(error, "--share ");
-        gt_workload_free(workload);
-        return NULL;
-    }
-    for (gt_thread_index i = 0; i < workload->thread_count; i++)
-        workload->threads[i].sharing = sharing;
-    return workload;
-}
 
 /* What the joined workload is called: the names of all, in their order. */
 static void name_all(struct gt_workload *joined, struct gt_workload *const *workloads, uint32_t count)
@@ -39,19 +21,23 @@ static void name_all(struct gt_workload *joined, struct gt_workload *const *work
     joined->name = name;
 }
 
-struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, const char *share, bool quiet,
-                                   struct gt_error *error)
+/* One trace: all of its processes share alike. */
+static struct gt_workload *read_one(const char *path, const struct gt_sharing *sharing, bool quiet,
+                                    struct gt_error *error)
+{
+    struct gt_workload *workload = gt_run_read(path, quiet, error);
+
+    for (gt_thread_index i = 0; workload != NULL && sharing != NULL && i < workload->thread_count; i++)
+        workload->threads[i].sharing = *sharing;
+    return workload;
+}
+
+static struct gt_workload *read_all(const char *const *paths, uint32_t count, const struct gt_sharing *sharings,
+                                    bool quiet, struct gt_error *error)
 {
     struct gt_workload *workloads[GT_SHARED_TRACES_MAX], *joined = NULL;
-    struct gt_sharing sharings[GT_SHARED_TRACES_MAX];
     uint32_t read = 0;
 
-    if (count == 1)
-        return read_one(paths[0], share, quiet, error);
-    if (gt_sharing_parse_all(share, sharings, count, error) != 0) {
-        gt_error_prefix(error, "--share ");
-        return NULL;
-    }
     while (read < count && (workloads[read] = gt_run_read(paths[read], true, error)) != NULL)
         read++;
     if (read == count)
@@ -64,4 +50,27 @@ struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, con
     for (uint32_t i = 0; i < read; i++)
         gt_workload_free(workloads[i]);
     return joined;
+}
+
+struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, const char *share, bool quiet,
+                                   struct gt_error *error)
+{
+    struct gt_sharing sharings[GT_SHARED_TRACES_MAX];
+
+    if (share != NULL && gt_sharing_parse_all(share, sharings, count, error) != 0) {
+        gt_error_prefix(error, "--share ");
+        return NULL;
+    }
+    return count == 1 ? read_one(paths[0], share != NULL ? sharings : NULL, quiet, error)
+                      : read_all(paths, count, sharings, quiet, error);
+}
+
+void gt_shared_warn(struct gt_workload *workload, bool quiet)
+{
+    uint64_t without = 0;
+
+    for (gt_op_index i = 0; i < workload->op_count; i++)
+        without +=
+            workload->ops[i].kind == GT_OP_KERNEL && workload->kernels[workload->ops[i].kernel].program == NULL;
+    gt_run_warn_of_found(workload, "programs-apart", without, quiet);
 }

@@ -13,4 +13,8 @@ enum { GT_SHARED_TRACES_MAX = 64 };
 struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, const char *share, bool quiet,
                                    struct gt_error *error);
 
+/* Warn of kernels of which nothing says what they ask of caches and memory: how programs slow each other down there is not
+ * simulated.  Of a workload of several traces, once programs are attached (gt_profiles_attach()). */
+void gt_shared_warn(struct gt_workload *workload, bool quiet);
+
 #endif

@@ -112,7 +112,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 /* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE [TRACE...]",
-    "Simulate a trace on a device; several traces beside each other, with --share. Write the simulated run, and the measured run if the trace "
+    "Simulate a trace on a device; several traces beside each other, with --share. Write the simulated run, and the "
+    "measured run if the trace "
     "was recorded, to an SQLite file for stats, compare, export and report.\vWith --streams, "
     "--set, --device, --serialize or --cost=program the trace is also simulated without these "
     "options, and the output shows the difference, what was scaled and the assumptions. If the trace has no "
@@ -237,6 +238,8 @@ static int prepare(struct gt_run_work *work)
         work->name = gt_strdup(work->workload->name);
     }
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
+    if (arguments->trace_count > 1)
+        gt_shared_warn(work->workload, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
         return -1;
     if (gt_price_tasks(arguments->model.task_costs, work->workload, &work->asked.device, work->name,
