@@ -21,6 +21,7 @@
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
 #include "sim/replay/isolated_durations.h"
+#include "sim/serve/requests.h"
 #include "sim/stream/child_launch.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
@@ -46,6 +47,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_NODE] = { .handle = gt_node_handler },
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },
+    [GT_HANDLE_REQUEST] = { .handle = gt_requests_handler },
     [GT_HANDLE_CHILD] = { .handle = gt_child_handler },
     [GT_HANDLE_BLOCK_PROGRESS] = { .handle = gt_block_progress_handler },
     [GT_HANDLE_TASKS] = { .handle = gt_tasks_handler },
@@ -53,6 +55,14 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
 
 static const struct gt_op_rule op_rules[GT_OP_KINDS] = {
     [GT_OP_KERNEL] = { gt_kernel_start, gt_kernel_ended },
+    [GT_OP_COPY] = { gt_copy_start, gt_copy_timed_end },
+    [GT_OP_MEMSET] = { gt_memset_start, gt_op_ended },
+    [GT_OP_HOST_FUNCTION] = { gt_host_function_start, gt_op_ended },
+};
+
+/* The same where a dispatch policy stands before the GPU. */
+static const struct gt_op_rule served_op_rules[GT_OP_KINDS] = {
+    [GT_OP_KERNEL] = { gt_requests_kernel_start, gt_kernel_ended },
     [GT_OP_COPY] = { gt_copy_start, gt_copy_timed_end },
     [GT_OP_MEMSET] = { gt_memset_start, gt_op_ended },
     [GT_OP_HOST_FUNCTION] = { gt_host_function_start, gt_op_ended },
@@ -202,7 +212,8 @@ static int locate_error(const struct gt_machine *m, struct gt_error *error)
     return gt_error_prefix(error, "%.300s: ", place);
 }
 
-static int run_machine(struct gt_machine *m, struct gt_error *error)
+/* Each thread's first call. */
+static void begin_threads(struct gt_machine *m)
 {
     for (uint32_t i = 0; i < m->workload->thread_count; i++) {
         const struct gt_thread_state *thread = &m->threads[i];
@@ -217,6 +228,14 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
                                : first->start_ps + gt_replay_held_ps(&m->replay, thread->calls[0]),
                            GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
     }
+}
+
+static int run_machine(struct gt_machine *m, struct gt_error *error)
+{
+    if (m->requests != NULL)
+        gt_requests_begin(m);
+    else
+        begin_threads(m);
     do {
         if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
             return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
@@ -365,6 +384,8 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     if (options->host != NULL)
         gt_replay_take_host(&replaying.replay, options->host);
     setting.replay = replaying.replay;
+    setting.requests = options->requests;
+    setting.op_rules = options->requests != NULL ? served_op_rules : op_rules;
     status = play(&setting, summary, error);
     summary->too_short = isolated.too_short;
     gt_replay_free(&replaying.replay);

@@ -28,18 +28,18 @@ README_LINES = 30
 LEVELS = {
     "sim/base": 0, "sim/workload": 1, "sim/devices": 2,
     "sim/collectives": 3, "sim/frameworks": 3, "sim/warp": 3, "sim/replay": 3, "sim/rewrite": 3, "sim/tasks": 3, "sim/schedule": 3,
-    "sim/machine": 4, "sim/training": 4, "sim/stream": 6, "sim/gpu": 7, "sim": 8, "sim/baseline": 9,
+    "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim/serve": 7, "sim": 8, "sim/baseline": 9,
     "sim/changes": 10, "sim/check": 10, "sim/whatif": 11,
     "traces/io": 20, "traces/names": 20, "traces/import": 21, "traces/sass": 21, "traces/store": 21,
     "traces/kineto": 22, "traces/recorded": 22, "traces/nsys": 22, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
-    "traces/export": 22, "traces/explain": 23, "traces/compare": 23, "traces/operators": 23, "traces/tasks": 23,
+    "traces/export": 22, "traces/loads": 23, "traces/explain": 23, "traces/compare": 23, "traces/operators": 23, "traces/tasks": 23,
     "traces": 24, "traces/diff": 25, "traces/ranks": 25,
     "plots/data": 30, "plots/figures": 31, "plots/page": 32,
     "kernels/base": 40, "kernels/micro": 41, "kernels/algorithms": 41, "kernels/deep_learning": 41, "kernels/executor": 41,
     "kernels/calibrate": 41, "kernels/children": 42, "kernels": 43,
     "validate/gpu": 50, "validate/record": 50, "validate": 51, "validate/random": 50, "validate/player": 52, "validate/calibrate": 52,
     "sim/cmd/print": 60, "sim/cmd/input": 61,
-    "sim/cmd/trace": 62, "sim/cmd/run": 62, "sim/cmd/report": 62, "sim/cmd/gpu": 62, "sim/cmd": 63,
+    "sim/cmd/trace": 62, "sim/cmd/run": 62, "sim/cmd/serve": 62, "sim/cmd/report": 62, "sim/cmd/gpu": 62, "sim/cmd": 63,
 }
 # What a whole folder may not use although it lies below: kernels stand on sim/base alone, the validator draws nothing.
 FORBIDDEN = [("kernels", "sim/(?!base)"), ("kernels", "traces"), ("kernels", "plots"), ("validate", "plots")]

@@ -73,6 +73,7 @@ enum gt_handler_number {
     GT_HANDLE_BLOCK_PROGRESS,    /* GPU: blocks have come or gone that share something */
     GT_HANDLE_TASKS,             /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
     GT_HANDLE_TIME_SLICE,        /* GPU: processes take turns on it; stamp: its slices' */
+    GT_HANDLE_REQUEST,           /* sim/serve/requests.h: a request, by the stamp */
     GT_HANDLE_CHILD,             /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
@@ -91,6 +92,7 @@ struct gt_child_state;        /* sim/stream/child_state.h */
 struct gt_device_syncs;       /* sim/stream/waiting.c */
 struct gt_demand;             /* sim/gpu/progress_limit.h */
 struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
+struct gt_requests;           /* sim/serve/requests.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
 struct gt_time_slices;        /* sim/gpu/time_slices.c */
 struct gt_placement_policy;   /* sim/gpu/placement.h */
@@ -108,6 +110,7 @@ struct gt_machine {
     const struct gt_options *options;
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules; /* [gt_op_kind] */
+    struct gt_requests *requests;      /* threads make their calls for each; NULL: once */
     struct gt_replay replay; /* set before; its arrays are lent, and but given_up not changed by playing it */
     /* host threads and streams */
     struct gt_thread_state *threads;

@@ -10,6 +10,7 @@ struct gt_device;
 struct gt_kernel_model;
 struct gt_learned;
 struct gt_placement_policy;
+struct gt_requests;
 
 struct gt_options {
     bool blocks;    /* kernels as blocks on SMs (true) or as bars (false) */
@@ -43,6 +44,9 @@ struct gt_options {
      * device chooses by name.  NULL: none. */
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
+    /* Requests that arrive (sim/serve/requests.h), for each of which threads make their calls, in a workload of which nothing was
+     * measured.  NULL: threads make them once, from the start. */
+    struct gt_requests *requests;
 };
 #define GT_OPTIONS_DEFAULT        \
     {                             \

@@ -10,62 +10,9 @@
 //   sharing play FILE                           programs of several processes: lines "program PROCESSES", "PROCESS kernel BLOCKS US",
 //                                               "PROCESS host US", "PROCESS sync"; alone first, then together
 // Prints CSV: what, process, numbers.  Times by %globaltimer, which all processes see alike, in microseconds.
-#include <cuda.h>
-#include <cuda_runtime.h>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <sched.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <vector>
+#include "sharing.cuh"
 
-constexpr int PAUSES = 4096, PAUSE_NS = 15000, LAUNCHES = 512, SHARED_BYTES = 100 << 10, SLOTS_PER_SM = 2;
-
-#define CHECK(x)                                                                                            \
-    do {                                                                                                    \
-        auto result = (x);                                                                                  \
-        if (result != 0) {                                                                                  \
-            fprintf(stderr, "sharing: %s:%d: error %d\n", __FILE__, __LINE__, (int)result);                 \
-            _exit(1);                                                                                       \
-        }                                                                                                   \
-    } while (0)
-
-struct Shared { // by all processes
-    volatile int arrived[64], go[64];
-};
-static Shared *shared;
-
-static void meet(int number, int processes)
-{
-    if (__sync_add_and_fetch(&shared->arrived[number], 1) == processes)
-        shared->go[number] = 1;
-    while (!shared->go[number])
-        sched_yield();
-}
-
-static double now_us()
-{
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
-}
-
-static void spin_us(double us)
-{
-    for (double end = now_us() + us; now_us() < end;)
-        ;
-}
-
-__device__ uint64_t global_ns()
-{
-    uint64_t ns;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
-    return ns;
-}
+constexpr int PAUSES = 4096, PAUSE_NS = 15000, LAUNCHES = 512;
 
 // Blocks that look at the clock for so long; the first one notes when it could not.
 __global__ void watch(uint64_t ns, uint64_t *pauses, uint32_t *count)
@@ -84,24 +31,6 @@ __global__ void watch(uint64_t ns, uint64_t *pauses, uint32_t *count)
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         pauses[2 * PAUSES] = start;
         pauses[2 * PAUSES + 1] = now;
-    }
-}
-
-// A chain of multiply-adds: takes its time whether it is interrupted or not.
-__global__ void work(uint64_t rounds, float *out, uint64_t *start_ns, uint64_t *end_ns)
-{
-    float x = threadIdx.x;
-    uint64_t start = global_ns();
-
-    for (uint64_t i = 0; i < rounds; i++)
-#pragma unroll
-        for (int j = 0; j < 32; j++)
-            x = x * 1.0001f + 0.5f;
-    if (x == 1)
-        *out = x;
-    if (threadIdx.x == 0) {
-        atomicMin((unsigned long long *)start_ns, start);
-        atomicMax((unsigned long long *)end_ns, global_ns());
     }
 }
 
@@ -153,7 +82,7 @@ static void requests(int process, double kernel_us, double gap_us, double ms)
         double start = now_us();
         times[0] = UINT64_MAX;
         times[1] = 0;
-        work<<<1, 32>>>((uint64_t)(kernel_us * 1980 / 128), out, times, times + 1);
+        work<<<1, 32>>>(rounds_of(kernel_us), out, times, times + 1);
         CHECK(cudaDeviceSynchronize());
         printf("request,%d,%.1f,%.1f,%.1f\n", process, start - began, now_us() - start, (times[1] - times[0]) / 1e3);
         spin_us(gap_us);
@@ -240,14 +169,13 @@ static void clear(uint64_t *times, uint64_t *device_times)
 static uint64_t play_once(const std::vector<Step> &steps, int process, float *out, uint64_t *device_times)
 {
     int launches = 0;
-    timespec t;
+    uint64_t began_ns = day_ns();
 
-    clock_gettime(CLOCK_REALTIME, &t);
     for (const Step &step : steps) {
         if (step.process != process)
             continue;
         if (step.blocks > 0) {
-            work<<<step.blocks, 32, SHARED_BYTES>>>((uint64_t)(step.us * 1980 / 128), out, device_times + 2 * launches,
+            work<<<step.blocks, 32, SHARED_BYTES>>>(rounds_of(step.us), out, device_times + 2 * launches,
                                                     device_times + 2 * launches + 1);
             launches++;
         } else if (step.blocks == 0) {
@@ -257,7 +185,7 @@ static uint64_t play_once(const std::vector<Step> &steps, int process, float *ou
         }
     }
     CHECK(cudaDeviceSynchronize());
-    return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return began_ns;
 }
 
 // "kernel,PROGRAM,PROCESS,alone|together,LAUNCH,START_US,END_US,BEGAN_US"
@@ -267,20 +195,6 @@ static void print_once(int program, int process, const char *how, uint64_t began
     for (int i = 0; i < LAUNCHES && times[2 * i + 1] > 0; i++)
         printf("kernel,%d,%d,%s,%d,%.3f,%.3f,%.3f\n", program, process, how, i, times[2 * i] / 1e3, times[2 * i + 1] / 1e3,
                began_ns / 1e3);
-}
-
-// All come together; the last one lets the others go.
-static void come_together(int processes)
-{
-    volatile int *turn = shared->arrived + 40, *round = shared->arrived + 41;
-    int now = *round;
-
-    if (__sync_add_and_fetch(turn, 1) == processes) {
-        *turn = 0;
-        __sync_add_and_fetch(round, 1);
-    }
-    while (*round == now)
-        sched_yield();
 }
 
 static void play(const char *path, int process, int processes)
@@ -332,16 +246,7 @@ static int run(int argc, char **argv, int process, int processes)
     const char *what = argv[1];
 
     setvbuf(stdout, NULL, _IOFBF, 1 << 20);
-    // A percentage of each process' own: MPS_PERCENT=50,25 is what the caller says.
-    if (const char *percent = getenv("MPS_PERCENT")) {
-        for (int i = 0; i < process && percent; i++)
-            percent = strchr(percent, ',') ? strchr(percent, ',') + 1 : NULL;
-        if (percent) {
-            char number[16] = "";
-            snprintf(number, sizeof number, "%d", atoi(percent));
-            setenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", number, 1);
-        }
-    }
+    take_percentage(process);
     CHECK(cuInit(0));
     CHECK(cudaSetDevice(0));
     CHECK(cudaFree(0));
@@ -388,7 +293,7 @@ int main(int argc, char **argv)
         processes = 1;
     if (strcmp(argv[1], "sms") == 0 && argc > 2)
         processes = atoi(argv[2]);
-    shared = (Shared *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = (Shared *)share_memory(sizeof *shared);
     shared->arrived[63] = processes;
     std::vector<FILE *> files; // each process writes one
     for (int i = 0; i < processes; i++) {
@@ -403,10 +308,6 @@ int main(int argc, char **argv)
         wait(&status);
         failed |= status != 0;
     }
-    for (FILE *file : files) {
-        rewind(file);
-        for (int c; (c = fgetc(file)) != EOF;)
-            putchar(c);
-    }
+    print_files(files);
     return failed;
 }
