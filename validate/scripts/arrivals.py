@@ -160,11 +160,25 @@ def slots(how, tenant):
     return 2 * (number if how.startswith("green") else max(8, SMS * number // 100 // 2 * 2))
 
 
+def block_us_of(steps, rows, room):
+    """Of each launch what a block takes, by its kernel alone; where two streams overlapped, as much more than asked as the others."""
+    took, found, ratios, overlaps = {}, [], [], []
+    for _, launch, start, end in rows:
+        took.setdefault(int(launch), []).append(end - start)
+    forked = False
+    for what, *numbers in steps:
+        forked = what != "join" and (forked or what == "other")
+        if what in ("kernel", "other"):
+            found.append(statistics.median(took[len(found)]) / math.ceil(numbers[0] / room))
+            overlaps.append((forked, numbers[1]))
+            if not forked:
+                ratios.append(found[-1] / numbers[1])
+    return [us * statistics.median(ratios) if both and ratios else own for own, (both, us) in zip(found, overlaps)]
+
+
 def trace(steps, rows, room):
     """rows: (k, launch, start, end) of its kernels alone."""
-    alone = {}
-    for _, launch, start, end in rows:
-        alone.setdefault(int(launch), []).append(end - start)
+    alone = block_us_of(steps, rows, room)
     two = any(step[0] in ("other", "join") for step in steps)
     lines = [{"gridtide": 1, "name": "arrivals", "device": "h200"}]
     lines += [{"stream": stream, "flags": ["non_blocking"]} for stream in ("a", "b")[:1 + two]]
@@ -178,7 +192,7 @@ def trace(steps, rows, room):
             if step[0] == "other":
                 behind("fork", "a", "b")
             lines.append({"kernel": f"k{launches}", "grid": step[1], "block": 32, "registers": 16, "dynamic_shared_bytes": SHARED_BYTES,
-                          "block_us": round(statistics.median(alone[launches]) / math.ceil(step[1] / room), 3)})
+                          "block_us": round(alone[launches], 3)})
             calls.append({"call": "launch", "kernel": f"k{launches}", "stream": "ab"[step[0] == "other"]})
             launches += 1
         elif step[0] == "join":
