@@ -12,7 +12,8 @@ plots_libplots_a_SOURCES = \
     plots/page/page.h plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
     plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
     plots/page/page_table.h plots/page/page_timeline.c plots/page/page_limit.c plots/page/page_overview.c plots/page/page_why.c plots/page/parts.h plots/page/report.c \
-    plots/page/report.h plots/data/sweep_view.c plots/data/sweep_view.h plots/figures/sweep_figures.c \
+    plots/page/report.h plots/page/page_plain.c plots/page/page_plain.h plots/page/page_serve.c plots/page/page_sweep.c plots/data/serve_view.c plots/data/serve_view.h \
+    plots/figures/serve_figures.c plots/figures/serve_figures.h plots/data/sweep_view.c plots/data/sweep_view.h plots/figures/sweep_figures.c \
     plots/figures/sweep_figures.h
 
 templatesdir = $(pkgdatadir)/templates
@@ -21,6 +22,6 @@ dist_templates_DATA = \
     plots/templates/placement.gp plots/templates/report.css plots/templates/roofline.gp plots/templates/sms.gp \
     plots/templates/ranks.gp plots/templates/stalls.gp plots/templates/style.gp plots/templates/suite.gp plots/templates/timeline.gp plots/templates/workers.gp \
     plots/templates/timeline.js \
-    plots/templates/warps.gp plots/templates/sweep.gp plots/templates/sweep-map.gp
+    plots/templates/warps.gp plots/templates/sweep.gp plots/templates/sweep-map.gp plots/templates/serve-latency.gp plots/templates/serve-timeline.gp plots/templates/serve-policies.gp
 EXTRA_DIST += plots/example.png plots/data/README.md plots/figures/README.md plots/page/README.md \
     plots/templates/README.md

@@ -65,7 +65,7 @@ traces_libtraces_a_SOURCES = \
     traces/store/definitions.c traces/store/drop.c traces/store/database.c traces/store/database.h traces/store/internal.h traces/store/kernel_rows.c traces/store/task_rows.c traces/store/range_rows.c \
     traces/store/run_relations.c traces/store/placement.c traces/store/placement.h traces/store/plain_rows.c traces/store/plain_rows.h traces/store/comparison.c traces/store/comparison.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
-    traces/store/store.h traces/store/sweep_plan.c traces/store/sweep_rows.c traces/store/sweep_rows.h \
+    traces/store/store.h traces/store/sweep_plan.c traces/store/serve_rows.c traces/store/serve_rows.h traces/store/sweep_rows.c traces/store/sweep_rows.h \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
 
@@ -78,14 +78,14 @@ nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
-EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql \
+EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
     traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training traces/recorded_pairs
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
-    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_sweep.sql
+    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_sweep.sql $(top_srcdir)/traces/store/schema_serve.sql
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
-	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_files schema_plain schema_sweep; do \
+	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_files schema_plain schema_sweep schema_serve; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/ "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \

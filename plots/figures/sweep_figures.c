@@ -83,8 +83,9 @@ static void find_range(const struct gt_sweep_view *view, uint32_t traces, double
     }
 }
 
-int gt_prepare_sweep_lines(const struct gt_sweep_view *view, struct gt_drawing *drawing, struct gt_error *error)
+int gt_prepare_sweep_lines(const void *user, struct gt_drawing *drawing, struct gt_error *error)
 {
+    const struct gt_sweep_view *view = user;
     uint32_t traces = view->plan.trace_count < TRACES_MAX ? view->plan.trace_count : TRACES_MAX;
     FILE *points, *names, *best;
     double low = 0, high = 0;
@@ -158,8 +159,9 @@ static int write_cells(const struct gt_sweep_view *view, struct gt_drawing *draw
     return gt_folder_close(drawing->folder, out, error);
 }
 
-int gt_prepare_sweep_map(const struct gt_sweep_view *view, struct gt_drawing *drawing, struct gt_error *error)
+int gt_prepare_sweep_map(const void *user, struct gt_drawing *drawing, struct gt_error *error)
 {
+    const struct gt_sweep_view *view = user;
     const struct gt_sweep_parameter *parameters = view->plan.parameters;
 
     if (view->plan.parameter_count < 2 || view->done == view->refused)

@@ -9,8 +9,8 @@
 #define GT_SWEEP_LINES "sweep"
 #define GT_SWEEP_MAP   "sweep-map"
 
-/* As gt_prepare_fn (figure.h): 1, 0 where there is nothing to draw, -1. */
-int gt_prepare_sweep_lines(const struct gt_sweep_view *view, struct gt_drawing *drawing, struct gt_error *error);
-int gt_prepare_sweep_map(const struct gt_sweep_view *view, struct gt_drawing *drawing, struct gt_error *error);
+/* As gt_prepare_fn (figure.h), with a gt_sweep_view: 1, 0 where there is nothing to draw, -1. */
+int gt_prepare_sweep_lines(const void *user, struct gt_drawing *drawing, struct gt_error *error);
+int gt_prepare_sweep_map(const void *user, struct gt_drawing *drawing, struct gt_error *error);
 
 #endif

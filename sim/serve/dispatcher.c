@@ -62,6 +62,12 @@ static gt_time_ps launch_ps(const struct gt_requests *r)
     return r->m->device->launch_call_ps + r->m->device->launch_latency_ps;
 }
 
+/* From a kernel's end until the dispatcher, which asks for it again and again, knows. */
+static gt_time_ps notice_ps(const struct gt_requests *r)
+{
+    return r->m->device->sync_return_ps;
+}
+
 static void hold(struct gt_requests *r, gt_command_index command)
 {
     gt_array_grow(r->held, r->held_count, r->held_room);
@@ -86,7 +92,7 @@ void gt_requests_kernel_start(struct gt_machine *m, gt_command_index command)
     count(r, op, &kernel);
     /* One that was asked for while another was on the GPU that it had to wait for is launched behind that one's end. */
     if (!r->load->tenants[kernel.tenant].critical && m->commands[command].submit_ps < r->freed_ps) {
-        gt_time_ps from_ps = r->freed_ps + launch_ps(r);
+        gt_time_ps from_ps = r->freed_ps + notice_ps(r) + launch_ps(r);
 
         if (from_ps > m->engine.now_ps) {
             r->op_held_ps[op] += from_ps - m->engine.now_ps;
@@ -105,7 +111,8 @@ void gt_dispatcher_ask_again(struct gt_requests *r)
         struct gt_held_kernel held = r->held[i];
         gt_op_index op = r->m->commands[held.command].index;
         struct gt_policy_kernel kernel = kernel_of(r, op);
-        gt_time_ps from_ps = r->m->engine.now_ps + launch_ps(r);
+        gt_time_ps from_ps =
+            r->m->engine.now_ps + launch_ps(r) + (r->freed_ps == r->m->engine.now_ps ? notice_ps(r) : 0);
 
         if (!r->load->policy->may_launch(&r->view, &kernel)) {
             r->held[kept++] = held;

@@ -7,6 +7,8 @@
 
 struct gt_serve_policy; /* sim/serve/policy.h */
 
+enum { GT_LOAD_TENANTS_MAX = 64, GT_LOAD_WORKERS_MAX = 256 };
+
 struct gt_tenant {
     char *name;
     bool critical;          /* its latency matters; else best-effort: its throughput does */

@@ -1,9 +1,11 @@
 #include "sim/serve/requests.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/gpu/grid.h"
+#include "sim/machine/durations.h"
 #include "sim/serve/serving.h"
 
 const char *const gt_request_part_names[GT_PARTS] = { "queued", "held", "waited", "slowed" };
@@ -159,10 +161,21 @@ static void reset_ops(struct gt_requests *r, uint32_t index)
     }
 }
 
+/* Seen on an H200: who has waited for a request for a while is slower at the first calls. */
+static gt_time_ps idle_start_ps(const struct gt_requests *r, const struct gt_worker *worker)
+{
+    const struct gt_device *device = r->m->device;
+    double idle_ps = (double)(r->m->engine.now_ps - worker->idle_from_ps);
+    double slower_ps = device->idle_start_us_per_ms * idle_ps / 1e3;
+
+    return gt_whole_ps(fmin(slower_ps, (double)device->idle_start_most_ps));
+}
+
 static void begin(struct gt_requests *r, uint32_t index)
 {
     struct gt_worker *worker = &r->workers[index];
     struct gt_machine *m = r->m;
+    gt_time_ps start_ps = m->engine.now_ps + idle_start_ps(r, worker);
 
     worker->state = GT_WORKER_SERVES;
     worker->request.begin_ps = m->engine.now_ps;
@@ -184,8 +197,8 @@ static void begin(struct gt_requests *r, uint32_t index)
         worker->threads_left++;
         thread->next = 0;
         thread->done = false;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->workload->calls[thread->calls[0]].before_ps,
-                           GT_PHASE_HOST, GT_HANDLE_THREAD, worker->first_thread + i, 0);
+        gt_engine_schedule(&m->engine, start_ps + m->workload->calls[thread->calls[0]].before_ps, GT_PHASE_HOST,
+                           GT_HANDLE_THREAD, worker->first_thread + i, 0);
     }
 }
 
@@ -253,7 +266,7 @@ static int done(struct gt_requests *r, uint32_t index, struct gt_error *error)
 {
     struct gt_worker *worker = &r->workers[index];
 
-    worker->request.end_ps = r->m->engine.now_ps;
+    worker->request.end_ps = worker->idle_from_ps = r->m->engine.now_ps;
     worker->request.blocker = worst_blocker(r, worker);
     r->view.serving--;
     r->view.critical -= is_critical(r, worker);

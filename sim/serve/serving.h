@@ -27,6 +27,7 @@ struct gt_worker {
     uint32_t ops;                     /* of a request */
     uint32_t threads_left, ops_left;  /* of the request under way */
     gt_time_ps calls_end_ps;          /* of its calls so far */
+    gt_time_ps idle_from_ps;          /* since then it waits for a request */
     struct gt_request_record request; /* under way */
     gt_time_ps *blocked_ps;           /* by tenant: operations of this request waited so long behind that one's */
 };

@@ -101,7 +101,8 @@ struct gt_workload *gt_slice_kernels(const struct gt_workload *request, const st
             launch_pieces(&rebuild, i, &pieces, blocks, alone_ps[call->first_op], *sliced_ps);
             continue;
         }
-        gt_op_index first = rebuild.to->calls[gt_rebuild_copy(&rebuild, i)].first_op;
+        gt_call_index copy = gt_rebuild_copy(&rebuild, i);
+        gt_op_index first = rebuild.to->calls[copy].first_op;
 
         for (uint32_t op = 0; op < call->ops; op++)
             (*sliced_ps)[first + op] = alone_ps[call->first_op + op];

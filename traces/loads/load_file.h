@@ -2,9 +2,7 @@
 #ifndef GRIDTIDE_TRACES_LOADS_LOAD_FILE_H
 #define GRIDTIDE_TRACES_LOADS_LOAD_FILE_H
 
-#include "sim/serve/arrivals.h"
-
-enum { GT_LOAD_TENANTS_MAX = 64, GT_LOAD_WORKERS_MAX = 256 };
+#include "sim/serve/load.h"
 
 struct gt_load_tenant {
     char *name, *trace; /* trace: as the load file's folder has it */

@@ -15,7 +15,7 @@ enum { POLICIES_MAX = 32, LOADS_MAX = 100 };
 
 struct arguments {
     struct gt_model_options model;
-    const char *path, *share;
+    const char *path, *share, *output;
     char *policies[POLICIES_MAX];
     uint32_t policy_count;
     double loads[LOADS_MAX];
@@ -39,6 +39,7 @@ static const struct argp_option options[] = {
       "Load of the tenants that state one, instead of theirs; 1 is all that a tenant can serve alone", 0 },
     { "noise", OPTION_NOISE, "on|off", 0,
       "Host calls vary from request to request (on, the default), or take the same time", 0 },
+    { "output", 'o', "RUN.db", 0, "Also write each request to an SQLite file, for report", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
     { 0 },
@@ -82,6 +83,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_LOAD: add_loads(state, arguments, text); return 0;
     case OPTION_NOISE: arguments->no_noise = gt_option_either(state, "noise", text, "on", "off") == 1; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'o': arguments->output = text; return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "load", text, &arguments->path); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a load"); return 0;
@@ -100,64 +102,114 @@ static const struct argp parser = {
 };
 /* clang-format on */
 
-/* One policy, one load. */
-static int simulate(const struct arguments *arguments, struct gt_serve_result *result,
-                    const struct gt_serve_load *serve, struct gt_error *error)
-{
-    struct gt_progress progress;
-    struct gt_probe probe = { .user = &progress, .progress = gt_progress_probe };
-    int status;
+/* Where requests go: into the result, and into the store where one is asked for. */
+struct serving {
+    struct gt_serve_result result;
+    struct gt_serve_rows *rows;
+};
 
-    memset(result, 0, sizeof *result);
-    result->serve = serve;
+static int take(void *user, const struct gt_request_record *record, struct gt_error *error)
+{
+    struct serving *serving = user;
+
+    if (serving->rows != NULL && record->number >= serving->result.serve->load.warm_up &&
+        gt_serve_rows_request(serving->rows, record, error) != 0)
+        return -1;
+    return gt_serve_result_take(&serving->result, record, error);
+}
+
+static int begin_rows(const struct arguments *arguments, const struct gt_serve_load *serve,
+                      struct gt_serve_rows *rows, double load, struct gt_error *error)
+{
+    const struct gt_serve_row row = {
+        .policy = serve->policy,
+        .share = serve->share,
+        .device = serve->device.name,
+        .load = load,
+        .seed = arguments->model.seed,
+    };
+
+    return rows != NULL ? gt_serve_rows_run(rows, &row, &serve->load, error) : 0;
+}
+
+/* One policy, one load (NAN: the file's).  `rows`: the store; NULL: none is asked for. */
+static int serve_one(const struct arguments *arguments, const struct gt_serve_load *serve, struct gt_table *sweep,
+                     double load, struct gt_serve_rows *rows, bool first, struct gt_error *error)
+{
+    struct serving *serving = gt_calloc(1, sizeof *serving);
+    struct gt_progress progress;
+    const struct gt_serve_asked asked = {
+        .seed = arguments->model.seed,
+        .noise = !arguments->no_noise,
+        .sink = take,
+        .user = serving,
+        .progress = &progress,
+        .window = first ? rows : NULL,
+    };
+    int status = begin_rows(arguments, serve, rows, load, error);
+
+    serving->result.serve = serve;
+    serving->rows = rows;
     gt_progress_begin(&progress, "simulating", arguments->model.quiet);
-    status = gt_serve_simulate(serve, arguments->model.seed, !arguments->no_noise, gt_serve_result_take, result,
-                               &probe, error);
-    gt_progress_end(&progress);
     if (status == 0)
-        gt_serve_result_finish(result);
+        status = gt_serve_simulate(serve, &asked, error);
+    gt_progress_end(&progress);
+    gt_serve_result_finish(&serving->result);
+    if (status == 0 && sweep != NULL)
+        gt_serve_sweep_add(sweep, &serving->result);
+    else if (status == 0)
+        gt_serve_print(&serving->result, arguments->format);
+    gt_serve_result_free(&serving->result);
+    free(serving);
     return status;
 }
 
-static int serve_one(const struct arguments *arguments, const struct gt_serve_load *serve, struct gt_table *sweep,
-                     struct gt_error *error)
+static void set_load(struct gt_serve_load *serve, double load)
 {
-    struct gt_serve_result result;
-    int status = simulate(arguments, &result, serve, error);
-
-    if (status == 0 && sweep != NULL)
-        gt_serve_sweep_add(sweep, &result);
-    else if (status == 0)
-        gt_serve_print(&result, arguments->format);
-    gt_serve_result_free(&result);
-    return status;
+    for (uint32_t i = 0; !isnan(load) && i < serve->file.tenant_count; i++)
+        if (!isnan(serve->file.tenants[i].load))
+            serve->file.tenants[i].load = load;
+    gt_serve_set_rates(serve);
 }
 
 /* All policies at all loads. */
-static int serve_all(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_error *error)
+static int serve_all(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_serve_rows *rows,
+                     struct gt_error *error)
 {
+    const char *said = serve->file.policy != NULL ? serve->file.policy : "none";
     uint32_t policies = arguments->policy_count > 0 ? arguments->policy_count : 1;
     uint32_t loads = arguments->load_count > 0 ? arguments->load_count : 1;
     struct gt_table *sweep = policies * loads > 1 ? gt_serve_sweep_table() : NULL;
     int status = 0;
 
     for (uint32_t i = 0; status == 0 && i < policies * loads; i++) {
-        const char *said = serve->file.policy != NULL ? serve->file.policy : "none";
+        double load = arguments->load_count > 0 ? arguments->loads[i % loads] : NAN;
 
         status =
             gt_serve_set_policy(serve, arguments->policy_count > 0 ? arguments->policies[i / loads] : said, error);
-        for (uint32_t t = 0; arguments->load_count > 0 && t < serve->file.tenant_count; t++)
-            if (!isnan(serve->file.tenants[t].load))
-                serve->file.tenants[t].load = arguments->loads[i % loads];
-        gt_serve_set_rates(serve);
+        set_load(serve, load);
         if (status == 0)
-            status = serve_one(arguments, serve, sweep, error);
+            status = serve_one(arguments, serve, sweep, load, rows, i == 0, error);
     }
     if (status == 0 && sweep != NULL)
         gt_tables_print(stdout, arguments->format, &sweep, 1);
     if (sweep != NULL)
         gt_table_free(sweep);
     return status;
+}
+
+/* The whole command, into a store where one is asked for. */
+static int serve_load(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_error *error)
+{
+    struct gt_serve_rows *rows = NULL;
+
+    if (arguments->output != NULL && (rows = gt_serve_rows_begin(arguments->output, error)) == NULL)
+        return -1;
+    if (serve_all(arguments, serve, rows, error) != 0) {
+        gt_serve_rows_abandon(rows);
+        return -1;
+    }
+    return rows != NULL ? gt_serve_rows_commit(rows, error) : 0;
 }
 
 static int run(int argc, char **argv)
@@ -170,7 +222,7 @@ static int run(int argc, char **argv)
     gt_parse(&parser, argc, argv, &arguments);
     if (gt_profiles_read(&arguments.model.profiles, arguments.model.quiet, &error) != 0 ||
         gt_serve_load_begin(&serve, arguments.path, &arguments.model, arguments.share, &error) != 0 ||
-        serve_all(&arguments, &serve, &error) != 0)
+        serve_load(&arguments, &serve, &error) != 0)
         status = gt_fail(&error);
     gt_serve_load_end(&serve);
     gt_profiles_free(&arguments.model.profiles);

@@ -6,6 +6,7 @@
 
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/serve/request_cut.h"
+#include "sim/cmd/serve/serve_window.h"
 #include "sim/serve/policy.h"
 #include "sim/serve/requests.h"
 #include "sim/serve/slices.h"
@@ -147,36 +148,45 @@ static struct gt_workload *join(const struct gt_serve_load *serve, const struct 
     return joined;
 }
 
+/* `window`: where the first operations of the run go; NULL: nowhere, and `probe` is told the run's records. */
 static int simulate(const struct gt_serve_load *serve, const struct gt_load *load, uint32_t first,
-                    const struct gt_options *asked, gt_request_sink *sink, void *user, const struct gt_probe *probe,
+                    struct gt_options *options, const struct gt_serve_asked *asked, const struct gt_probe *probe,
                     struct gt_error *error)
 {
-    struct gt_options options = *asked;
     gt_time_ps *alone_ps = NULL;
     struct gt_workload *joined =
         join(serve, load, first, serve->alone_op_ps[first] != NULL ? &alone_ps : NULL, error);
+    struct gt_serve_window window;
+    struct gt_probe window_probe;
     struct gt_summary summary;
     int status;
 
     if (joined == NULL)
         return -1;
-    options.requests = gt_requests_new(load, joined, alone_ps, sink, user);
+    if (asked->window != NULL) {
+        gt_serve_window_begin(&window, joined, load, probe, &window_probe);
+        probe = &window_probe;
+    }
+    options->requests = gt_requests_new(load, joined, alone_ps, asked->sink, asked->user);
     status =
-        gt_simulate(joined, &serve->device, &options, gt_requests_probe(options.requests, probe), &summary, error);
-    gt_requests_free(options.requests);
+        gt_simulate(joined, &serve->device, options, gt_requests_probe(options->requests, probe), &summary, error);
+    gt_requests_free(options->requests);
+    if (asked->window != NULL &&
+        gt_serve_window_end(&window, serve->device.sms, status == 0 ? asked->window : NULL, error) != 0)
+        status = -1;
     gt_workload_free(joined);
     free(alone_ps);
     return status;
 }
 
-int gt_serve_simulate(const struct gt_serve_load *serve, uint64_t seed, bool noise, gt_request_sink *sink, void *user,
-                      const struct gt_probe *probe, struct gt_error *error)
+int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_asked *asked, struct gt_error *error)
 {
+    const struct gt_probe probe = { .user = asked->progress, .progress = gt_progress_probe };
     struct gt_options options = GT_OPTIONS_DEFAULT;
 
-    options.seed = seed;
-    options.noise_draw = options.noise_draws = noise;
-    return simulate(serve, &serve->load, 0, &options, sink, user, probe, error);
+    options.seed = asked->seed;
+    options.noise_draw = options.noise_draws = asked->noise;
+    return simulate(serve, &serve->load, 0, &options, asked, &probe, error);
 }
 
 /* What a request takes alone: the last of a few, as the first calls cost more. */
@@ -201,16 +211,17 @@ static int take_alone_op(void *user, const struct gt_op_record *record, struct g
 
 static int find_alone(struct gt_serve_load *serve, uint32_t tenant, struct gt_error *error)
 {
-    const struct gt_options options = GT_OPTIONS_DEFAULT;
+    struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_tenant own = serve->load.tenants[tenant];
     struct gt_load load = { .tenants = &own, .tenant_count = 1, .one_process = serve->load.one_process };
     struct alone alone = { gt_calloc(own.request->op_count + 1ull, sizeof *alone.op_ps), 0 };
+    const struct gt_serve_asked asked = { .sink = take_alone, .user = &alone };
     const struct gt_probe probe = { .user = &alone, .op = take_alone_op };
 
     own.workers = 1;
     own.arrivals = (struct gt_arrivals){ .kind = GT_ARRIVALS_CLOSED, .most = ALONE, .until_ps = GT_TIME_NONE };
     if (gt_serve_policy_find(&load, "none", error) != 0 ||
-        simulate(serve, &load, tenant, &options, take_alone, &alone, &probe, error) != 0) {
+        simulate(serve, &load, tenant, &options, &asked, &probe, error) != 0) {
         free(alone.op_ps);
         return gt_error_prefix(error, "tenant '%.60s': ", own.name);
     }
@@ -234,6 +245,7 @@ int gt_serve_set_policy(struct gt_serve_load *serve, const char *text, struct gt
 {
     int parameter;
 
+    serve->policy = text;
     if (gt_serve_policy_find(&serve->load, text, error) != 0)
         return -1;
     parameter = serve->load.policy->slice_parameter;

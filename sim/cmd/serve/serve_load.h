@@ -3,9 +3,11 @@
 #define GRIDTIDE_SIM_CMD_SERVE_SERVE_LOAD_H
 
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/print/terminal.h"
 #include "sim/serve/requests.h"
 #include "sim/simulate.h"
 #include "traces/loads/load_file.h"
+#include "traces/store/serve_rows.h"
 
 /* What stands in the file, and what is simulated. */
 struct gt_serve_load {
@@ -17,7 +19,7 @@ struct gt_serve_load {
     struct gt_workload
         *whole[GT_LOAD_TENANTS_MAX]; /* by tenant: its request, and the same, before the policy divided kernels */
     gt_time_ps *whole_op_ps[GT_LOAD_TENANTS_MAX];
-    const char *share; /* as said, for people */
+    const char *share, *policy; /* as said */
 };
 
 /* Read the load at `path`, its traces, and the device, which `model` may choose; simulate a request of each tenant alone.
@@ -33,8 +35,15 @@ int gt_serve_set_policy(struct gt_serve_load *serve, const char *text, struct gt
 /* The rates of tenants that say their load, once their time alone is known. */
 void gt_serve_set_rates(struct gt_serve_load *serve);
 
-/* What is simulated of a load: requests to `sink`, and the run's records to `probe`. */
-int gt_serve_simulate(const struct gt_serve_load *serve, uint64_t seed, bool noise, gt_request_sink *sink, void *user,
-                      const struct gt_probe *probe, struct gt_error *error);
+/* What is asked of a simulation of a load. */
+struct gt_serve_asked {
+    uint64_t seed;
+    bool noise;            /* host calls differ from request to request */
+    gt_request_sink *sink; /* is told requests */
+    void *user;
+    struct gt_progress *progress;
+    struct gt_serve_rows *window; /* where the first operations go, for pictures; NULL: nowhere */
+};
+int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_asked *asked, struct gt_error *error);
 
 #endif

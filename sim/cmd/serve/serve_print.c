@@ -148,7 +148,7 @@ void gt_serve_sweep_add(struct gt_table *table, const struct gt_serve_result *re
         const struct gt_tenant *tenant = &serve->load.tenants[i];
         const struct gt_tenant_result *own = &result->tenants[i];
 
-        gt_table_text(table, serve->load.policy->named.name);
+        gt_table_text(table, serve->policy);
         gt_table_real(table, isnan(serve->file.tenants[i].load) ? NAN : serve->file.tenants[i].load, 2);
         gt_table_text(table, tenant->name);
         gt_table_text(table, class_of(tenant));
