@@ -8,7 +8,7 @@
 #include "traces/names/clean_text.h"
 
 enum { LEFT_PX = 110, TOP_PX = 50, AXIS_PX = 66, PLOT_PX = 380, POINTS = 400, TENANTS_SHOWN = 12 };
-enum { LANE_PX = 20, SMS_PX = 170, GAP_PX = 40, SPAN_OPERATIONS = 400 };
+enum { LANE_PX = 20, SMS_PX = 170, GAP_PX = 40, SPAN_OPERATIONS = 100 };
 
 static uint32_t shown_tenants(const struct gt_serve_view_run *run)
 {

@@ -1,13 +1,17 @@
 # The first operations by tenant, kernels high and copies low; below, on how many SMs each tenant's blocks are.
 set multiplot
+unset xlabel
+unset ylabel
 set xrange [from:to]
 set bmargin at screen 1.0 - 1.0 * (top_px + lanes_px) / height
 set yrange [tenants - 0.5:-0.5]
 set border 1
 unset ytics
+set xtics nomirror textcolor rgb ink
 set format x ""
 set grid xtics noytics
-plot 'boxes.tsv' using (($1 + $2) / 2):3:1:2:($3 - $4):($3 + $4):($3 + 1) with boxxyerror fc variable notitle
+plot for [i = 0:tenants - 1] 'boxes.tsv' using (($1 + $2) / 2):($3 == i ? $3 : NaN):1:2:($3 - $4):($3 + $4) \
+    with boxxyerror lt i + 1 lw 0.3 notitle
 set format x "%g"
 set lmargin at screen 0
 set rmargin at screen 1.0 * left_px / width
@@ -25,6 +29,6 @@ set border 3; set xtics nomirror textcolor rgb ink; set ytics nomirror textcolor
 set grid xtics ytics
 set xlabel "time (µs)" textcolor rgb ink
 set ylabel "SMs with blocks" textcolor rgb ink offset 0.5,0
-plot for [i = 0:tenants - 1] 'tracks.tsv' index i using 1:2 with lines lw 1.5 lc i + 1 notitle
+plot for [i = 0:tenants - 1] 'tracks.tsv' index i using 1:2 with filledcurves closed fs transparent solid 0.5 lt i + 1 notitle
 unset multiplot
 set tmargin at screen 1.0 - 1.0 * top_px / height
