@@ -89,7 +89,7 @@ int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
         if (stream->sharing.how != GT_SHARE_GREEN)
             continue;
         choose(m, &m->partitions[before]);
-        green_sms[stream->gpu] += sms;
+        green_sms[stream->gpu] += stream->sharing.green_sms > sms ? stream->sharing.green_sms : sms;
         if (green_sms[stream->gpu] > m->device->sms)
             result = gt_error_set(
                 error, "the green contexts ask for %u of the device's %u SMs (in steps of %u); ask for fewer",

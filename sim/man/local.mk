@@ -14,6 +14,7 @@ dist_man_MANS += \
     sim/man/gridtide-report.1 \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-schedule.1 \
+    sim/man/gridtide-serve.1 \
     sim/man/gridtide-stats.1 \
     sim/man/gridtide-store.5 \
     sim/man/gridtide-sweep.1 \

@@ -1,4 +1,4 @@
-/* load_file.h - a load as its file says it: tenants, their traces and arrivals.  traces/FORMAT.md has the fields. */
+/* load_file.h - a load as its file says it: tenants, their traces and arrivals.  gridtide-serve(1) has the fields. */
 #ifndef GRIDTIDE_TRACES_LOADS_LOAD_FILE_H
 #define GRIDTIDE_TRACES_LOADS_LOAD_FILE_H
 

@@ -10,7 +10,7 @@
 #include "sim/cmd/serve/serve_print.h"
 #include "sim/serve/policy.h"
 
-enum { OPTION_POLICY = 256, OPTION_SHARE, OPTION_LOAD, OPTION_NOISE };
+enum { OPTION_POLICY = 256, OPTION_SHARE, OPTION_LOAD, OPTION_NOISE, OPTION_DEVICE, OPTION_PROGRAMS, OPTION_SEED };
 enum { POLICIES_MAX = 32, LOADS_MAX = 100 };
 
 struct arguments {
@@ -39,6 +39,13 @@ static const struct argp_option options[] = {
       "Load of the tenants that state one, instead of theirs; 1 is all that a tenant can serve alone", 0 },
     { "noise", OPTION_NOISE, "on|off", 0,
       "Host calls vary from request to request (on, the default), or take the same time", 0 },
+    { "device", OPTION_DEVICE, "NAME|FILE.ini", 0,
+      "The GPU, by name or device file (default: the one that the load or a trace names)", 0 },
+    { "programs", OPTION_PROGRAMS, "PROFILE", 0,
+      "Take machine code and memory use of kernels from this Nsight Compute profile, for policy orion; may be "
+      "repeated",
+      0 },
+    { "seed", OPTION_SEED, "N", 0, "Seed for host noise (default 1); arrivals have the load's", 0 },
     { "output", 'o', "RUN.db", 0, "Also write each request to an SQLite file, for report", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_ANSWER,
@@ -77,7 +84,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
+    case OPTION_DEVICE: arguments->model.device = text; return 0;
+    case OPTION_PROGRAMS: gt_profiles_add(&arguments->model.profiles, text); return 0;
+    case OPTION_SEED: arguments->model.seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case OPTION_POLICY: add_policies(state, arguments, text); return 0;
     case OPTION_SHARE: arguments->share = text; return 0;
     case OPTION_LOAD: add_loads(state, arguments, text); return 0;
@@ -96,9 +105,9 @@ static const struct argp parser = {
     options, parse_option, "LOAD.jsonl",
     "Simulate requests that arrive at tenants that share a GPU: latencies, deadlines missed, where the time went and why "
     "requests were late.\vThe load is a file of JSON lines: a line for the load, then one for each tenant, with the trace of a "
-    "request and when requests arrive; gridtide-traces(7) has its fields. Arrivals do not wait for completions, except "
+    "request and when requests arrive; gridtide-serve(1) has its fields. Arrivals do not wait for completions, except "
     "closed ones. With several policies or loads, a row for each is printed.",
-    gt_model_children, NULL, NULL,
+    NULL, NULL, NULL,
 };
 /* clang-format on */
 

@@ -78,24 +78,38 @@ static void take_tenants(struct gt_serve_load *serve)
     }
 }
 
+/* A device synchronisation waits for its worker's work alone: what is in its context (of which its first stream is one). */
+static void keep_syncs_apart(struct gt_workload *joined, const gt_stream_index *first_stream)
+{
+    for (gt_call_index i = 0; i < joined->call_count; i++)
+        if (joined->calls[i].kind == GT_CALL_DEVICE_SYNC && joined->calls[i].stream == GT_NONE)
+            joined->calls[i].stream = first_stream[joined->calls[i].thread];
+}
+
 /* Threads, streams and processes of the joined workload, worker by worker. */
 static void set_processes(struct gt_workload *joined, const struct gt_load *load)
 {
+    gt_stream_index *first_stream = gt_calloc(joined->thread_count + 1ull, sizeof *first_stream), stream = 0;
     gt_thread_index thread = 0;
-    gt_stream_index stream = 0;
     uint32_t worker = 0;
 
     for (uint32_t t = 0; t < load->tenant_count; t++) {
+        const struct gt_workload *request = load->tenants[t].request;
+
         for (uint32_t w = 0; w < load->tenants[t].workers; w++, worker++) {
-            for (uint32_t i = 0; i < load->tenants[t].request->thread_count; i++)
-                joined->threads[thread++].process = load->one_process ? 1 : t + 1;
-            for (uint32_t i = 0; i < load->tenants[t].request->stream_count; i++, stream++) {
+            for (uint32_t i = 0; i < request->thread_count; i++, thread++) {
+                joined->threads[thread].process = load->one_process ? 1 : t + 1;
+                first_stream[thread] = request->stream_count > 0 ? stream : GT_NONE;
+            }
+            for (uint32_t i = 0; i < request->stream_count; i++, stream++) {
                 joined->streams[stream].context = worker;
                 if (load->policy->priorities)
                     joined->streams[stream].priority = load->tenants[t].critical ? INT16_MIN : INT16_MAX;
             }
         }
     }
+    keep_syncs_apart(joined, first_stream);
+    free(first_stream);
 }
 
 /* By operation of the joined workload: those of a worker stand in the order of its request's. */

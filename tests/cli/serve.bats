@@ -1,0 +1,202 @@
+# Requests that arrive at tenants of a GPU: gridtide serve.
+#
+# The toy device: two SMs, calls of 1 us, no latencies and gaps.  A request of tenant a is a kernel that has both SMs for 250 us: its call
+# returns at 1, the kernel and with it the wait are over at 251.  One of tenant b is the same in two waves, 501 us.
+
+setup()
+{
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+    cd "$BATS_TEST_TMPDIR"
+    for name in a b; do
+        printf '%s\n' "{\"gridtide\":1,\"name\":\"$name\",\"device\":\"toy\"}" \
+            "{\"kernel\":\"k\",\"grid\":$([ $name = a ] && echo 2 || echo 4),\"block\":1024,\"block_us\":250}" \
+            '{"call":"launch","kernel":"k"}' '{"call":"device_sync"}' > $name.jsonl
+    done
+    printf 'seconds\n0\n0.0001\n0.002\n' > a.csv
+    cat > one.jsonl << 'END'
+// One tenant.
+{"load":"one","device":"toy"}
+{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"a.csv","deadline_us":300}
+END
+    cat > two.jsonl << 'END'
+{"load":"two","device":"toy","seconds":0.003}
+{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"a.csv","deadline_us":300}
+{"tenant":"b","trace":"b.jsonl","class":"best-effort","arrivals":"closed","requests":2}
+END
+}
+
+requests() # STORE: tenant and end in us of each request, in the order in which they were done
+{
+    sqlite3 "$1" "SELECT group_concat(tenant_no || ':' || (end_ps / 1000000), ' ') FROM serve_request"
+}
+
+@test "serve: requests wait for each other, and are late for it" {
+    "$GRIDTIDE" serve -q one.jsonl --noise off -o one.db --format csv | tr -d '\r' > one.csv
+    # The second one arrives at 100 and begins at 251.
+    [ "$(requests one.db)" = "0:251 0:502 0:2251" ]
+    grep -qx 'tenants,a,critical,3,1332.741004,251,251,402,402,402,402,300,1,888.4940027' one.csv
+    grep -qx 'late,a,queued,,1,100' one.csv
+}
+
+@test "serve: random arrivals as an oracle has them" {
+    # Lindley: a request ends 251 us after it arrived, or after the one before it ended.
+    for seed in 1 2 3; do
+        awk -v seed=$seed 'BEGIN { srand(seed); print "seconds"; for (i = 0; i < 300; i++) printf "%.9f\n", t += rand() * 0.0006 }' > a.csv
+        "$GRIDTIDE" serve -q one.jsonl --noise off -o r.db --format csv > /dev/null
+        sqlite3 r.db 'SELECT arrival_ps, end_ps FROM serve_request' |
+            awk -F'|' '{ end = ($1 > end ? $1 : end) + 251000000; if (end != $2) exit 1 } END { if (NR != 300) exit 1 }'
+        rm r.db
+    done
+}
+
+@test "serve: policies, as worked out by hand" {
+    # none: b's two waves and a's kernel take turns by whoever stands first in line.
+    # priority: b's first wave is on the SMs when a's second request comes at 251, its second wave after that.
+    # gate: b is held until no request of a is there, at 502, and launched in 1 us more.
+    # slices: the same, and its second piece is launched 1 us after the first.
+    while read -r policy expected; do
+        "$GRIDTIDE" serve -q two.jsonl --noise off --policy "${policy//_/ }" -o p.db --format csv > /dev/null
+        echo "$policy: $(requests p.db)"
+        [ "$(requests p.db)" = "$expected" ]
+        rm p.db
+    done << 'END'
+none 0:251 1:751 0:1001 1:1501 0:2251
+fifo 0:251 1:752 0:1003 1:1504 0:2251
+priority 0:251 0:751 1:1001 1:1502 0:2251
+gate 0:251 0:502 1:1003 1:1504 0:2251
+slices_blocks=2 0:251 0:502 1:1004 1:1506 0:2251
+END
+}
+
+@test "serve: sharing by processes: slices, MPS and green contexts" {
+    for share in sliced mps mps:50,50 green:1,1; do
+        "$GRIDTIDE" serve -q two.jsonl --noise off --share $share -o $share.db --format csv > /dev/null
+    done
+    # Half of the SMs each: a's kernel takes two waves, 501; b's four, 1001.
+    [ "$(requests green:1,1.db)" = "0:501 0:1002 1:1001 1:2002 0:2501" ] || [ "$(requests green:1,1.db)" = "0:501 1:1001 0:1002 1:2002 0:2501" ]
+    [ "$(requests mps:50,50.db)" = "$(requests green:1,1.db)" ]
+    [ "$(requests sliced.db)" != "$(requests mps.db)" ]
+}
+
+@test "serve: workers serve a tenant's requests side by side" {
+    sed -i 's/"grid":2/"grid":1/' a.jsonl
+    sed 's/"deadline_us":300/"workers":2/' one.jsonl > workers.jsonl
+    "$GRIDTIDE" serve -q workers.jsonl --noise off -o w.db --format csv > /dev/null
+    [ "$(requests w.db)" = "0:251 0:351 0:2251" ]
+}
+
+@test "serve: loads and policies make a grid, the same for the same seed" {
+    cat > grid.jsonl << 'END'
+{"load":"grid","device":"toy","seconds":0.5,"warm_up":5}
+{"tenant":"a","trace":"a.jsonl","load":0.5}
+{"tenant":"b","trace":"b.jsonl","class":"best-effort","arrivals":"bursty","per_s":100,"burst":4}
+END
+    "$GRIDTIDE" serve -q grid.jsonl --policy fifo,gate --load 0.2,0.6 --format csv -o grid.db > first.csv
+    "$GRIDTIDE" serve -q grid.jsonl --policy fifo,gate --load 0.2,0.6 --format csv > second.csv
+    cmp first.csv second.csv
+    [ "$(wc -l < first.csv)" -eq 9 ]
+    [ "$(sqlite3 grid.db 'SELECT count(*) FROM serve')" -eq 4 ]
+    # Poisson: 0.6 of what it serves alone, 3984 a second, is 1195 in half a second, with a spread of 35; the first five are not counted.
+    n=$(sqlite3 grid.db 'SELECT count(*) FROM serve_request WHERE serve_no = 1 AND tenant_no = 0')
+    [ "$n" -gt 1050 ] && [ "$n" -lt 1340 ]
+}
+
+@test "serve: arrivals of BurstGPT, Azure and Mooncake" {
+    printf 'Timestamp,Model,Request tokens\n5,x,10\n5.0005,x,11\n' > burst.csv
+    printf 'TIMESTAMP,ContextTokens\n2023-11-16 18:15:46.6805900,374\n2023-11-16 18:15:46.6810900,396\n' > azure.csv
+    printf '{"timestamp": 27482, "input_length": 6955}\n{"timestamp": 27482.5, "input_length": 6472}\n' > mooncake.jsonl
+    for file in burst.csv azure.csv mooncake.jsonl; do
+        sed "s/a\\.csv/$file/" one.jsonl > from.jsonl
+        "$GRIDTIDE" serve -q from.jsonl --noise off -o f.db --format csv > /dev/null
+        # 500 us apart; of dates a microsecond may be lost in a double.
+        [ "$(sqlite3 f.db 'SELECT min(arrival_ps) FROM serve_request')" -eq 0 ]
+        gap=$(sqlite3 f.db 'SELECT max(arrival_ps) / 1000000 FROM serve_request')
+        [ "$gap" -ge 499 ] && [ "$gap" -le 501 ]
+        rm f.db
+    done
+    sed 's/a\.csv"/burst.csv","speed":2/' one.jsonl > from.jsonl
+    "$GRIDTIDE" serve -q from.jsonl --noise off -o f.db --format csv > /dev/null
+    [ "$(sqlite3 f.db 'SELECT (max(arrival_ps) + 500000) / 1000000 FROM serve_request')" -eq 250 ]
+}
+
+@test "serve: a range of a recorded trace is a request" {
+    cat > torch.jsonl << END
+{"load":"torch","seconds":0.2}
+{"tenant":"t","trace":"$GRIDTIDE_SOURCE/traces/training/bottleneck.one.rank0.json.gz","range":"ProfilerStep","load":0.5}
+END
+    "$GRIDTIDE" serve -q torch.jsonl --format csv > out.csv || { cat out.csv; false; }
+    grep -q '^tenants,t,critical' out.csv
+}
+
+@test "serve: a report of a load" {
+    command -v gnuplot > /dev/null || skip "gnuplot is not installed"
+    "$GRIDTIDE" serve -q two.jsonl --policy fifo,gate -o two.db > /dev/null
+    "$GRIDTIDE" report -q two.db -o page
+    grep -q 'id="latencies"' page/index.html
+    for picture in serve-latency serve-timeline serve-policies; do
+        [ -s page/$picture.svg ]
+    done
+}
+
+wrong() # TEXT: one line on standard error has it, and nothing is written
+{
+    run "$GRIDTIDE" serve -q bad.jsonl -o bad.db
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [[ $output == *"$1"* ]]
+    [ ! -e bad.db ]
+}
+
+@test "serve: what is wrong with a load is said in a line" {
+    tenant='{"tenant":"a","trace":"a.jsonl"'
+    while IFS='|' read -r first second text; do
+        printf '%s\n' "$first" "$second" > bad.jsonl
+        wrong "$text"
+    done << END
+{"load":"x"}|$tenant,"per_s":-5,"requests":3}|"per_s" must be more than 0
+{"load":"x"}|$tenant,"per_s":5}|how many?
+{"load":"x"}|$tenant,"per_s":5,"load":0.5,"requests":3}|either "per_s" or "load"
+{"load":"x"}|$tenant,"requests":3}|either "per_s" or "load"
+{"load":"x"}|$tenant,"arrivals":"closed"}|nothing ends them
+{"load":"x"}|$tenant,"arrivals":"file"}|"file" goes with
+{"load":"x"}|$tenant,"arrivals":"often","requests":3}|often
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"colour":1}|no field "colour"
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"workers":0}|"workers" must be
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"range":"none"}|no range 'none'
+{"load":"x","seconds":-1}|$tenant,"per_s":5}|"seconds" must be
+{"load":"x","policy":"huh"}|$tenant,"per_s":5,"requests":3}|no policy 'huh'
+{"load":"x","policy":"slices blocks=0"}|$tenant,"per_s":5,"requests":3}|blocks
+{"load":"x","share":"mps:120"}|$tenant,"per_s":5,"requests":3}|1 to 100
+{"load":"x","share":"green:200"}|$tenant,"per_s":5,"requests":3}|SMs
+{"load":"x","share":"mps:50,50"}|$tenant,"per_s":5,"requests":3}|mps:50,50
+{"load":"x"}||no tenants in it
+$tenant,"per_s":5,"requests":3}||must come first
+{"hello":1}||no line of a load
+{"load":"x"|$tenant}|:1:
+END
+    printf '%s\n' '{"load":"x"}' "$tenant,\"per_s\":5,\"requests\":3}" "$tenant,\"per_s\":5,\"requests\":3}" > bad.jsonl
+    wrong "already on line 2"
+    printf '%s\n' '{"load":"x"}' '{"tenant":"a","trace":"missing.jsonl","per_s":5,"requests":3}' > bad.jsonl
+    wrong "missing.jsonl"
+}
+
+@test "serve: what is wrong with a file of arrivals is said in a line" {
+    printf '%s\n' '{"load":"x"}' '{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"bad.csv"}' > bad.jsonl
+    while IFS='|' read -r rows text; do
+        printf "$rows" > bad.csv
+        wrong "$text"
+    done << 'END'
+seconds\n0.2\n0.1\n|bad.csv:3: the arrival at 0.1 is before
+seconds\n-1\n|bad.csv:2: an arrival at -1
+seconds\nsoon\n|bad.csv:2: 'soon' in column seconds
+seconds\n|no arrivals in it
+hours\n1\n|no column seconds
+seconds\n1e30\n|53 days
+seconds\n"0.1|bad.csv:2:
+END
+    run "$GRIDTIDE" serve one.jsonl --load 0
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" serve
+    [ "$status" -eq 2 ]
+}
