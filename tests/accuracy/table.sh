@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="random-all whatifs-all protocols training late pairs sharing"
+slow="random-all whatifs-all protocols training late pairs sharing arrivals"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -94,6 +94,10 @@ table()
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-271.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-1009.tar.zst h200
         run validate/scripts/pairs_drawn.sh validate/recordings/pairs-h200-2718.tar.zst h200
+        ;;
+    arrivals)
+        echo '# validate/scripts/arrivals.py judge validate/recordings/arrivals-h200.tar.zst: figures'
+        validate/scripts/arrivals.py judge validate/recordings/arrivals-h200.tar.zst | grep '^figure'
         ;;
     sharing)
         for mode in sliced mps percent; do

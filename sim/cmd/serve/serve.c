@@ -10,7 +10,16 @@
 #include "sim/cmd/serve/serve_print.h"
 #include "sim/serve/policy.h"
 
-enum { OPTION_POLICY = 256, OPTION_SHARE, OPTION_LOAD, OPTION_NOISE, OPTION_DEVICE, OPTION_PROGRAMS, OPTION_SEED };
+enum {
+    OPTION_POLICY = 256,
+    OPTION_SHARE,
+    OPTION_LOAD,
+    OPTION_NOISE,
+    OPTION_DEVICE,
+    OPTION_PROGRAMS,
+    OPTION_SEED,
+    OPTION_SATURATION
+};
 enum { POLICIES_MAX = 32, LOADS_MAX = 100 };
 
 struct arguments {
@@ -20,7 +29,7 @@ struct arguments {
     uint32_t policy_count;
     double loads[LOADS_MAX];
     uint32_t load_count;
-    bool no_noise;
+    bool no_noise, saturation;
     enum gt_format format;
 };
 
@@ -37,6 +46,8 @@ static const struct argp_option options[] = {
       0 },
     { "load", OPTION_LOAD, "LOAD[,LOAD...]", 0,
       "Load of the tenants that state one, instead of theirs; 1 is all that a tenant can serve alone", 0 },
+    { "saturation", OPTION_SATURATION, NULL, 0,
+      "Also print how many requests per second each tenant could serve at most beside the others", 0 },
     { "noise", OPTION_NOISE, "on|off", 0,
       "Host calls vary from request to request (on, the default), or take the same time", 0 },
     { "device", OPTION_DEVICE, "NAME|FILE.ini", 0,
@@ -88,6 +99,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_PROGRAMS: gt_profiles_add(&arguments->model.profiles, text); return 0;
     case OPTION_SEED: arguments->model.seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case OPTION_POLICY: add_policies(state, arguments, text); return 0;
+    case OPTION_SATURATION: arguments->saturation = true; return 0;
     case OPTION_SHARE: arguments->share = text; return 0;
     case OPTION_LOAD: add_loads(state, arguments, text); return 0;
     case OPTION_NOISE: arguments->no_noise = gt_option_either(state, "noise", text, "on", "off") == 1; return 0;
@@ -141,8 +153,47 @@ static int begin_rows(const struct arguments *arguments, const struct gt_serve_l
     return rows != NULL ? gt_serve_rows_run(rows, &row, &serve->load, error) : 0;
 }
 
+/* How many requests a second one tenant could serve. */
+static int saturate(const struct arguments *arguments, struct gt_serve_load *serve, uint32_t tenant,
+                    struct gt_table *table, struct gt_error *error)
+{
+    struct gt_serve_result *result = gt_calloc(1, sizeof *result);
+    struct gt_progress progress;
+    const struct gt_serve_asked asked = { .seed = arguments->model.seed,
+                                          .noise = !arguments->no_noise,
+                                          .sink = gt_serve_result_take,
+                                          .user = result,
+                                          .progress = &progress };
+    int status;
+
+    result->serve = serve;
+    gt_progress_begin(&progress, "simulating", arguments->model.quiet);
+    status = gt_serve_saturate(serve, tenant, &asked, error);
+    gt_progress_end(&progress);
+    if (status == 0)
+        gt_serve_saturation_add(table, result, tenant);
+    gt_serve_result_free(result);
+    free(result);
+    return status;
+}
+
+static int saturate_all(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_table *table,
+                        struct gt_error *error)
+{
+    for (uint32_t i = 0; table != NULL && i < serve->load.tenant_count; i++)
+        if (serve->load.tenants[i].arrivals.kind != GT_ARRIVALS_CLOSED &&
+            saturate(arguments, serve, i, table, error) != 0)
+            return -1;
+    return 0;
+}
+
+/* Tables of a command that are filled run by run; NULL: not asked for. */
+struct tables {
+    struct gt_table *sweep, *saturation;
+};
+
 /* One policy, one load (NAN: the file's).  `rows`: the store; NULL: none is asked for. */
-static int serve_one(const struct arguments *arguments, const struct gt_serve_load *serve, struct gt_table *sweep,
+static int serve_one(const struct arguments *arguments, struct gt_serve_load *serve, const struct tables *tables,
                      double load, struct gt_serve_rows *rows, bool first, struct gt_error *error)
 {
     struct serving *serving = gt_calloc(1, sizeof *serving);
@@ -164,10 +215,12 @@ static int serve_one(const struct arguments *arguments, const struct gt_serve_lo
         status = gt_serve_simulate(serve, &asked, error);
     gt_progress_end(&progress);
     gt_serve_result_finish(&serving->result);
-    if (status == 0 && sweep != NULL)
-        gt_serve_sweep_add(sweep, &serving->result);
+    if (status == 0)
+        status = saturate_all(arguments, serve, tables->saturation, error);
+    if (status == 0 && tables->sweep != NULL)
+        gt_serve_sweep_add(tables->sweep, &serving->result);
     else if (status == 0)
-        gt_serve_print(&serving->result, arguments->format);
+        gt_serve_print(&serving->result, tables->saturation, arguments->format);
     gt_serve_result_free(&serving->result);
     free(serving);
     return status;
@@ -188,7 +241,10 @@ static int serve_all(const struct arguments *arguments, struct gt_serve_load *se
     const char *said = serve->file.policy != NULL ? serve->file.policy : "none";
     uint32_t policies = arguments->policy_count > 0 ? arguments->policy_count : 1;
     uint32_t loads = arguments->load_count > 0 ? arguments->load_count : 1;
-    struct gt_table *sweep = policies * loads > 1 ? gt_serve_sweep_table() : NULL;
+    struct tables tables = {
+        .sweep = policies * loads > 1 ? gt_serve_sweep_table() : NULL,
+        .saturation = arguments->saturation ? gt_serve_saturation_table() : NULL,
+    };
     int status = 0;
 
     for (uint32_t i = 0; status == 0 && i < policies * loads; i++) {
@@ -198,12 +254,15 @@ static int serve_all(const struct arguments *arguments, struct gt_serve_load *se
             gt_serve_set_policy(serve, arguments->policy_count > 0 ? arguments->policies[i / loads] : said, error);
         set_load(serve, load);
         if (status == 0)
-            status = serve_one(arguments, serve, sweep, load, rows, i == 0, error);
+            status = serve_one(arguments, serve, &tables, load, rows, i == 0, error);
     }
-    if (status == 0 && sweep != NULL)
-        gt_tables_print(stdout, arguments->format, &sweep, 1);
-    if (sweep != NULL)
-        gt_table_free(sweep);
+    if (status == 0 && tables.sweep != NULL)
+        gt_tables_print(stdout, arguments->format, (struct gt_table *[]){ tables.sweep, tables.saturation },
+                        tables.saturation != NULL ? 2 : 1);
+    if (tables.sweep != NULL)
+        gt_table_free(tables.sweep);
+    if (tables.saturation != NULL)
+        gt_table_free(tables.saturation);
     return status;
 }
 

@@ -203,6 +203,38 @@ int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_a
     return simulate(serve, &serve->load, 0, &options, asked, &probe, error);
 }
 
+/* When the last request arrives, about. */
+static gt_time_ps length_ps(const struct gt_load *load)
+{
+    gt_time_ps longest_ps = 0;
+
+    for (uint32_t i = 0; i < load->tenant_count; i++) {
+        const struct gt_arrivals *arrivals = &load->tenants[i].arrivals;
+        gt_time_ps last_ps = arrivals->until_ps;
+
+        if (arrivals->kind == GT_ARRIVALS_FILE && last_ps == GT_TIME_NONE)
+            last_ps = arrivals->times_ps[arrivals->time_count - 1];
+        else if (arrivals->kind != GT_ARRIVALS_CLOSED && last_ps == GT_TIME_NONE)
+            last_ps = (gt_time_ps)fmin((double)arrivals->most / arrivals->per_s * 1e12, (double)GT_TIME_LIMIT_PS);
+        if (last_ps != GT_TIME_NONE && last_ps > longest_ps)
+            longest_ps = last_ps;
+    }
+    return longest_ps;
+}
+
+int gt_serve_saturate(struct gt_serve_load *serve, uint32_t tenant, const struct gt_serve_asked *asked,
+                      struct gt_error *error)
+{
+    struct gt_arrivals said = serve->load.tenants[tenant].arrivals;
+    int status;
+
+    serve->load.tenants[tenant].arrivals =
+        (struct gt_arrivals){ .kind = GT_ARRIVALS_CLOSED, .until_ps = length_ps(&serve->load) };
+    status = gt_serve_simulate(serve, asked, error);
+    serve->load.tenants[tenant].arrivals = said;
+    return status;
+}
+
 /* What a request takes alone: the last of a few, as the first calls cost more. */
 enum { ALONE = 3 };
 struct alone {

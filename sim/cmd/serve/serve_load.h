@@ -46,4 +46,8 @@ struct gt_serve_asked {
 };
 int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_asked *asked, struct gt_error *error);
 
+/* The same for as long as the load lasts, with a tenant that always has a next request. */
+int gt_serve_saturate(struct gt_serve_load *serve, uint32_t tenant, const struct gt_serve_asked *asked,
+                      struct gt_error *error);
+
 #endif

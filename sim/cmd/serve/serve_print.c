@@ -119,11 +119,11 @@ static struct gt_table *late_table(const struct gt_serve_result *result)
     return table;
 }
 
-void gt_serve_print(const struct gt_serve_result *result, enum gt_format format)
+void gt_serve_print(const struct gt_serve_result *result, struct gt_table *saturation, enum gt_format format)
 {
-    struct gt_table *tables[] = { tenants_table(result), time_table(result), late_table(result) };
+    struct gt_table *tables[] = { tenants_table(result), time_table(result), late_table(result), saturation };
 
-    gt_tables_print(stdout, format, tables, 3);
+    gt_tables_print(stdout, format, tables, saturation != NULL ? 4 : 3);
     for (int i = 0; i < 3; i++)
         gt_table_free(tables[i]);
 }
@@ -159,4 +159,25 @@ void gt_serve_sweep_add(struct gt_table *table, const struct gt_serve_result *re
         gt_table_real(table, gt_serve_percentile_us(own, 100), 1);
         gt_table_real(table, good_rate(tenant, own), 1);
     }
+}
+
+struct gt_table *gt_serve_saturation_table(void)
+{
+    static const struct gt_column columns[] = {
+        { "policy", GT_COLUMN_TEXT },        { "load", GT_COLUMN_NUMBER },       { "tenant", GT_COLUMN_TEXT },
+        { "alone_per_s", GT_COLUMN_NUMBER }, { "most_per_s", GT_COLUMN_NUMBER },
+    };
+
+    return gt_table_new("saturation", columns, sizeof columns / sizeof *columns);
+}
+
+void gt_serve_saturation_add(struct gt_table *table, const struct gt_serve_result *result, uint32_t tenant)
+{
+    const struct gt_tenant *own = &result->serve->load.tenants[tenant];
+
+    gt_table_text(table, result->serve->policy);
+    gt_table_real(table, result->serve->file.tenants[tenant].load, 2);
+    gt_table_text(table, own->name);
+    gt_table_real(table, own->alone_ps > 0 ? own->workers * 1e12 / (double)own->alone_ps : NAN, 1);
+    gt_table_real(table, gt_serve_rate(&result->tenants[tenant], result->tenants[tenant].count), 1);
 }

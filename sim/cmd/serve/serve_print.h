@@ -4,8 +4,12 @@
 
 #include "sim/cmd/serve/serve_result.h"
 
-/* Latencies by tenant, where their time went, and causes of late requests. */
-void gt_serve_print(const struct gt_serve_result *result, enum gt_format format);
+/* Latencies by tenant, where their time went, causes of late requests; `saturation`, the table below, unless it is NULL. */
+void gt_serve_print(const struct gt_serve_result *result, struct gt_table *saturation, enum gt_format format);
+
+/* How many requests a second a tenant that always has a next one serves. */
+struct gt_table *gt_serve_saturation_table(void);
+void gt_serve_saturation_add(struct gt_table *table, const struct gt_serve_result *result, uint32_t tenant);
 
 /* A table of a row for each policy, load and tenant: begun, filled run by run, printed and freed. */
 struct gt_table *gt_serve_sweep_table(void);
