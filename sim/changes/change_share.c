@@ -22,6 +22,10 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
                             "the trace has one process; several traces run together with 'gridtide run A B --share'");
     for (gt_thread_index i = 0; i < w->thread_count; i++)
         w->threads[i].sharing = sharing;
+    if (sharing.how == GT_SHARE_MIG)
+        gt_scenario_assume(
+            scenario, GT_TRUST_LOW,
+            "MIG instances have SMs as NVIDIA documents, and share memory, L2 cache and copy engines as without MIG");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "a kernel takes as long as recorded, plus the time for which it is stopped; processes slow "
                        "each other down in caches "
@@ -33,7 +37,7 @@ static const char *const tried[] = { "mps", NULL };
 
 const struct gt_change_kind gt_change_share = {
     .name = "share",
-    .argument = "sliced|mps[:PERCENT]|green:SMS",
+    .argument = "sliced|mps[:PERCENT]|green:SMS|mig:PROFILE",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "let processes share a GPU in time slices, as MPS clients, or each on SMs of its own",
     .tried = tried,

@@ -35,7 +35,7 @@
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
 #define PART_OR_NONE(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0, 1, fallback, help, 1}
-/* How processes share a GPU, and requests that arrive: eleven keys. */
+/* How processes share a GPU, and requests that arrive: twelve keys. */
 #define KEYS_OF_SHARING \
     TIME("sharing.slice_us", "us", slice_ps, LONGEST_US, "0", \
          "how long a process runs on the SMs until another one with work gets its turn; 0: all processes run at once, as with MPS"), \
@@ -55,6 +55,8 @@
         "but it has this many at least"), \
     U32("sharing.green_step_sms", "SMs", green_step_sms, 1, GT_DEVICE_MAX_SMS, "8", \
         "the SMs of a green context are rounded up to a multiple of this"), \
+    LIST("sharing.mig_sms", "SMs", mig_sms, mig_profiles, 1, GT_DEVICE_MAX_SMS, \
+         "SMs of MIG instances 1g, 2g, 3g, 4g and 7g"), \
     {"sharing.idle_start_us_per_ms", "us/ms", GT_KEY_RATE, AT(idle_start_us_per_ms), 0, 0, 1000, "0", \
         "a request takes this longer for each millisecond that its thread waited for it", 1}, \
     TIME("sharing.idle_start_most_us", "us", idle_start_most_ps, LONGEST_US, "0", \

@@ -2,6 +2,17 @@
 
 #include <stdlib.h>
 
+/* Of an instance with so many compute slices; 0: the device has none. */
+static uint32_t mig_sms(const struct gt_device *device, uint32_t slices)
+{
+    static const uint8_t profiles[] = { 1, 2, 3, 4, 7 };
+
+    for (uint32_t i = 0; i < device->mig_profiles && i < sizeof profiles; i++)
+        if (profiles[i] == slices)
+            return device->mig_sms[i];
+    return 0;
+}
+
 uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing *sharing)
 {
     uint32_t sms = device->sms, step;
@@ -13,6 +24,8 @@ uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing 
     } else if (sharing->how == GT_SHARE_GREEN) {
         step = device->green_step_sms;
         sms = (sharing->green_sms + step - 1) / step * step;
+    } else if (sharing->how == GT_SHARE_MIG) {
+        sms = mig_sms(device, sharing->mig_slices);
     }
     return sms < device->sms ? sms : device->sms;
 }
@@ -70,32 +83,57 @@ static uint32_t find_or_add(struct gt_machine *m, uint64_t process, gt_gpu_index
     return m->partition_count;
 }
 
+/* SMs, and slices of instances, that processes have for themselves, by GPU. */
+struct owned {
+    uint32_t sms, slices;
+};
+
+/* Is what the process asks for there beside what others have? */
+static int take(const struct gt_machine *m, const struct gt_sharing *sharing, uint32_t sms, struct owned *owned,
+                struct gt_error *error)
+{
+    enum { SLICES = 7 };
+
+    if (sharing->how == GT_SHARE_MIG) {
+        owned->slices += sharing->mig_slices;
+        if (sms == 0)
+            return gt_error_set(
+                error, "the device has no MIG instances; sharing.mig_sms says how many SMs each profile has");
+        if (owned->slices > SLICES)
+            return gt_error_set(error, "the MIG instances ask for %u of the device's %d slices; ask for fewer",
+                                owned->slices, SLICES);
+        return 0;
+    }
+    owned->sms += sharing->green_sms > sms ? sharing->green_sms : sms;
+    if (owned->sms > m->device->sms)
+        return gt_error_set(error,
+                            "the green contexts ask for %u of the device's %u SMs (in steps of %u); ask for fewer",
+                            owned->sms, m->device->sms, m->device->green_step_sms);
+    return 0;
+}
+
 int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
 {
-    uint32_t *green_sms = gt_calloc(m->gpu_count, sizeof *green_sms);
+    struct owned *owned = gt_calloc(m->gpu_count, sizeof *owned);
     int result = 0;
 
-    for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
+    for (gt_stream_index i = 0; result == 0 && i < m->workload->stream_count; i++) {
         struct gt_stream_state *stream = &m->streams[i];
         uint32_t before = m->partition_count, sms = gt_sharing_sms(m->device, &stream->sharing);
+        bool fixed = stream->sharing.how == GT_SHARE_GREEN || stream->sharing.how == GT_SHARE_MIG;
 
-        if (stream->sharing.how == GT_SHARE_UNSAID ||
-            (sms == m->device->sms && stream->sharing.how != GT_SHARE_GREEN))
+        if (stream->sharing.how == GT_SHARE_UNSAID || (sms == m->device->sms && !fixed))
             continue;
         stream->partition = find_or_add(m, stream->process, stream->gpu, sms);
         if (m->partition_count == before)
             continue;
         m->partitions[before].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
-        if (stream->sharing.how != GT_SHARE_GREEN)
-            continue;
-        choose(m, &m->partitions[before]);
-        green_sms[stream->gpu] += stream->sharing.green_sms > sms ? stream->sharing.green_sms : sms;
-        if (green_sms[stream->gpu] > m->device->sms)
-            result = gt_error_set(
-                error, "the green contexts ask for %u of the device's %u SMs (in steps of %u); ask for fewer",
-                green_sms[stream->gpu], m->device->sms, m->device->green_step_sms);
+        if (fixed)
+            result = take(m, &stream->sharing, sms, &owned[stream->gpu], error);
+        if (fixed && result == 0)
+            choose(m, &m->partitions[before]);
     }
-    free(green_sms);
+    free(owned);
     return result;
 }
 

@@ -47,6 +47,22 @@ ends() # STORE: when each operation ends, in us
     "$GRIDTIDE" explain -q two.db > explained
 }
 
+@test "share: MIG instances have so many SMs, and say that nobody measured it" {
+    for name in a b; do sed 's/"toy"/"h200"/; s/"grid":2/"grid":132/; s/"block":64/"block":1024/; s/"block_us":250/"registers":64,"block_us":250/' $name.jsonl > m$name.jsonl; done
+    # One block an SM: 132 blocks on 60 SMs take three waves of 250 us, on 64 too.
+    run "$GRIDTIDE" run ma.jsonl mb.jsonl --share mig:3g.40gb,4g -o mig.db
+    [ "$status" -eq 0 ]
+    [[ $output == *mig-documented* ]]
+    [ "$(sqlite3 mig.db 'SELECT (min(end_ps - start_ps) / 250000000) || (max(end_ps - start_ps) / 250000000) FROM run_op')" = "33" ]
+    for share in mig:4g mig:5g mig:7g,1g; do
+        run "$GRIDTIDE" run -q ma.jsonl mb.jsonl --share $share -o no.db
+        [ "$status" -eq 1 ]
+        [ "${#lines[@]}" -eq 1 ]
+    done
+    run "$GRIDTIDE" run -q a.jsonl b.jsonl --share mig:1g -o no.db
+    [[ $output == *"has no MIG instances"* ]]
+}
+
 @test "share: what cannot be is said in a line" {
     run "$GRIDTIDE" run a.jsonl b.jsonl
     [ "$status" -eq 2 ]

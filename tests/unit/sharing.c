@@ -16,9 +16,13 @@ static struct gt_error error;
 
 static void texts_are_read_and_written(void **state)
 {
-    static const char *const good[] = { "sliced", "mps", "mps:1", "mps:100", "green:1", "green:132" };
-    static const char *const bad[] = { "",      "slice",  "sliced:1", "mps:", "mps:0",  "mps:101",          "mps:5%",
-                                       "green", "green:", "green:0",  "MPS",  "mps:-1", "green:99999999999" };
+    static const char *const good[] = { "sliced",  "mps",       "mps:1",  "mps:100",
+                                        "green:1", "green:132", "mig:1g", "mig:7g" };
+    static const char *const bad[] = {
+        "",       "slice",  "sliced:1",  "mps:",      "mps:0",  "mps:101",           "mps:5%",
+        "green",  "green:", "green:0",   "MPS",       "mps:-1", "green:99999999999", "mig",
+        "mig:5g", "mig:3",  "mig:3g.gb", "mig:3g.40", "mig:8g"
+    };
     struct gt_sharing sharing;
     char text[GT_SHARING_TEXT_BYTES];
 

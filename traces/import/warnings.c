@@ -142,6 +142,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "launches-without-counts", NULL, "launches whose instructions were not counted",
       "profile with ncu --set full, and export with ncu -i REPORT --page source --print-source sass --csv "
       "--launch-skip N --launch-count 1" },
+    { "mig-documented", NULL,
+      "processes on MIG instances: SMs as NVIDIA documents; memory, L2 cache and copy engines are shared as without "
+      "MIG; "
+      "nothing of it was measured",
+      NULL },
     { "names-missing", NULL, "kernels whose name is not in StringIds", NSYS_AGAIN },
     { "no-gpu-work", NULL, "the profile has no kernel, copy or memset", "record the GPU's work too" },
     { "no-gpu-work", "kineto", "the profile has no kernel, copy or memset",

@@ -74,3 +74,12 @@ void gt_shared_warn(struct gt_workload *workload, bool quiet)
             workload->ops[i].kind == GT_OP_KERNEL && workload->kernels[workload->ops[i].kernel].program == NULL;
     gt_run_warn_of_found(workload, "programs-apart", without, quiet);
 }
+
+void gt_shared_warn_of_mig(struct gt_workload *workload, bool quiet)
+{
+    uint64_t processes = 0;
+
+    for (gt_thread_index i = 0; i < workload->thread_count; i++)
+        processes += workload->threads[i].sharing.how == GT_SHARE_MIG;
+    gt_run_warn_of_found(workload, "mig-documented", processes, quiet);
+}

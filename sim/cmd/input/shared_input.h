@@ -17,4 +17,7 @@ struct gt_workload *gt_shared_read(const char *const *paths, uint32_t count, con
  * simulated.  Of a workload of several traces, once programs are attached (gt_profiles_attach()). */
 void gt_shared_warn(struct gt_workload *workload, bool quiet);
 
+/* Warn of MIG instances, which nobody measured. */
+void gt_shared_warn_of_mig(struct gt_workload *workload, bool quiet);
+
 #endif

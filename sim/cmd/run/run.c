@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
       "Kernel launches or ranges whose names match PATTERN do not depend on each other; may be "
       "repeated",
       0 },
-    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]|green:SMS", 0,
+    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]|green:SMS|mig:PROFILE", 0,
       "How the processes of the traces share a GPU: in time slices, as MPS clients, or each on SMs of its own; "
       "a number per trace is separated by commas: mps:50,25",
       0 },
@@ -238,6 +238,7 @@ static int prepare(struct gt_run_work *work)
         work->name = gt_strdup(work->workload->name);
     }
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
+    gt_shared_warn_of_mig(work->workload, arguments->model.quiet);
     if (arguments->trace_count > 1)
         gt_shared_warn(work->workload, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)

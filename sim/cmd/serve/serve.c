@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
       "name: "
       "'slices blocks=132'",
       0 },
-    { "share", OPTION_SHARE, "streams|sliced|mps[:PERCENT]|green:SMS", 0,
+    { "share", OPTION_SHARE, "streams|sliced|mps[:PERCENT]|green:SMS|mig:PROFILE", 0,
       "How tenants share the GPU, instead of what the load says: as threads of one process (streams), or each as a "
       "process; "
       "a number per tenant is separated by commas: mps:50,50",
