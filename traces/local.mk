@@ -17,7 +17,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
-    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/internal.h traces/export/operations.c \
+    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \

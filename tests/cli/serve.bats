@@ -200,3 +200,45 @@ END
     run "$GRIDTIDE" serve
     [ "$status" -eq 2 ]
 }
+
+@test "serve: right-sized green contexts" {
+    cat > size.jsonl << 'END'
+{"load":"size","device":"h200","seconds":1}
+{"tenant":"a","trace":"h.jsonl","per_s":500,"deadline_ms":2}
+{"tenant":"b","trace":"h.jsonl","class":"best-effort","arrivals":"closed"}
+END
+    printf '%s\n' '{"gridtide":1,"name":"h","device":"h200"}' '{"kernel":"k","grid":132,"block":1024,"registers":32,"block_us":300}' \
+        '{"call":"launch","kernel":"k"}' '{"call":"device_sync"}' > h.jsonl
+    # Two blocks an SM: 66 SMs and more take one wave of 300 us, 33 to 65 two, 22 to 32 three.
+    run "$GRIDTIDE" serve size.jsonl --share green:auto
+    [ "$status" -eq 0 ]
+    [[ $output == *"right-sized: green:"* ]]
+    sed 's/"deadline_ms":2/"deadline_us":350/' size.jsonl > tight.jsonl
+    run "$GRIDTIDE" serve tight.jsonl --share green:auto
+    [ "$status" -eq 1 ]
+    [[ $output == *"misses its deadline even on all SMs"* ]]
+    sed 's/"deadline_ms":2/"deadline_us":1000/; s/"per_s":500/"per_s":50/' size.jsonl > two.jsonl
+    run "$GRIDTIDE" serve two.jsonl --share green:auto
+    # 24 SMs: three waves, 931 us.
+    [[ $output == *"right-sized: green:24,104"* ]]
+}
+
+@test "serve: a Perfetto trace of a load has a process for each tenant" {
+    command -v protoc > /dev/null || skip "no protoc"
+    "$GRIDTIDE" serve -q two.jsonl --policy gate --noise off -o two.db > /dev/null
+    "$GRIDTIDE" export perfetto two.db -o two.perfetto
+    protoc --decode=perfetto.protos.Trace --proto_path="$GRIDTIDE_SOURCE/traces/export" perfetto.proto < two.perfetto > text
+    for name in '"a"' '"b"' '"requests"' '"SMs with blocks"' '"stream 0"' '"request 2"'; do
+        grep -q "name: $name" text
+    done
+    # Both SMs of the toy device are a's, then b's.
+    [ "$(sqlite3 two.db 'SELECT max(sms) FROM serve_sms')" -eq 2 ]
+}
+
+@test "serve: saturation, and all tables in one document" {
+    "$GRIDTIDE" serve -q two.jsonl --saturation --format json > all.json
+    grep -q '"saturation"' all.json
+    if command -v jq > /dev/null; then
+        [ "$(jq -r '.saturation[0].tenant' all.json)" = a ]
+    fi
+}

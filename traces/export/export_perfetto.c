@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "traces/export/internal.h"
+#include "traces/store/serve_rows.h"
 
 enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
 
@@ -82,14 +83,18 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
                           struct gt_error *error)
 {
     struct gt_export export = { .database = gt_store_database(store), .filter = filter };
+    int serves = gt_store_has_serve(store, error);
+
     export.run.has_ranges = gt_store_has_ranges(store);
     export.run.has_tasks = gt_store_has_tasks(store);
     export.run.has_polls = gt_store_has_polls(store);
     export.run.has_executables = gt_store_has_executables(store);
+    if (serves < 0)
+        return -1;
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;
-    if (write_runs(&export, error) != 0) {
+    if ((serves > 0 ? gt_export_serve(&export, error) : write_runs(&export, error)) != 0) {
         gt_output_abandon(export.output);
         return -1;
     }
@@ -100,6 +105,6 @@ const struct gt_exporter gt_exporter_perfetto = {
     "perfetto",
     "a protobuf trace for ui.perfetto.dev: host threads with operators and steps, streams, "
     "copies, SMs, workers with their tasks, counters, and arrows from calls to operations and "
-    "from the operation that each start waited for; one process per run.",
+    "from the operation that each start waited for; one process per run, or per tenant of a load.",
     write_perfetto,
 };

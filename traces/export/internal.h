@@ -120,6 +120,9 @@ int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *s
 int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_tasks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 
+/* serve.c: of a store of `gridtide serve`, its first run, a process for each tenant. */
+int gt_export_serve(struct gt_export *export, struct gt_error *error);
+
 /* The arrow from a call to one of its operations. */
 uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op);
 

@@ -7,6 +7,7 @@
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/print/terminal.h"
+#include "sim/cmd/serve/right_size.h"
 #include "sim/cmd/serve/serve_print.h"
 #include "sim/serve/policy.h"
 
@@ -42,7 +43,7 @@ static const struct argp_option options[] = {
     { "share", OPTION_SHARE, "streams|sliced|mps[:PERCENT]|green:SMS|mig:PROFILE", 0,
       "How tenants share the GPU, instead of what the load says: as threads of one process (streams), or each as a "
       "process; "
-      "a number per tenant is separated by commas: mps:50,50",
+      "a number per tenant is separated by commas: mps:50,50. green:auto: as few SMs as critical tenants need",
       0 },
     { "load", OPTION_LOAD, "LOAD[,LOAD...]", 0,
       "Load of the tenants that state one, instead of theirs; 1 is all that a tenant can serve alone", 0 },
@@ -144,7 +145,7 @@ static int begin_rows(const struct arguments *arguments, const struct gt_serve_l
 {
     const struct gt_serve_row row = {
         .policy = serve->policy,
-        .share = serve->share,
+        .share = serve->sized != NULL ? serve->sized : serve->share,
         .device = serve->device.name,
         .load = load,
         .seed = arguments->model.seed,
@@ -253,6 +254,9 @@ static int serve_all(const struct arguments *arguments, struct gt_serve_load *se
         status =
             gt_serve_set_policy(serve, arguments->policy_count > 0 ? arguments->policies[i / loads] : said, error);
         set_load(serve, load);
+        if (status == 0 && gt_serve_is_right_sized(serve))
+            status = gt_serve_right_size(serve, arguments->model.seed, !arguments->no_noise, arguments->model.quiet,
+                                         error);
         if (status == 0)
             status = serve_one(arguments, serve, &tables, load, rows, i == 0, error);
     }

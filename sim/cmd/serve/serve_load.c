@@ -33,7 +33,7 @@ static int choose_sharing(struct gt_serve_load *serve, const char *share, struct
     serve->share = share != NULL ? share : file->share != NULL ? file->share : one_process;
     serve->load.one_process = strcmp(serve->share, one_process) == 0;
     memset(serve->sharings, 0, sizeof serve->sharings);
-    if (serve->load.one_process)
+    if (serve->load.one_process || strcmp(serve->share, GT_SHARE_RIGHT_SIZED) == 0)
         return 0;
     if (gt_sharing_parse_all(serve->share, serve->sharings, file->tenant_count, error) != 0)
         return gt_error_prefix(error, "sharing '%.60s' (or streams: one process): ", serve->share);
@@ -203,6 +203,20 @@ int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_a
     return simulate(serve, &serve->load, 0, &options, asked, &probe, error);
 }
 
+int gt_serve_simulate_one(const struct gt_serve_load *serve, uint32_t tenant, const struct gt_serve_asked *asked,
+                          struct gt_error *error)
+{
+    const struct gt_probe probe = { .user = asked->progress, .progress = gt_progress_probe };
+    struct gt_load load = { .tenants = &serve->load.tenants[tenant], .tenant_count = 1 };
+    struct gt_options options = GT_OPTIONS_DEFAULT;
+
+    options.seed = asked->seed;
+    options.noise_draw = options.noise_draws = asked->noise;
+    return gt_serve_policy_find(&load, "none", error) == 0
+               ? simulate(serve, &load, tenant, &options, asked, &probe, error)
+               : -1;
+}
+
 /* When the last request arrives, about. */
 static gt_time_ps length_ps(const struct gt_load *load)
 {
@@ -367,5 +381,6 @@ void gt_serve_load_end(struct gt_serve_load *serve)
         free(serve->alone_op_ps[i]);
     }
     free(serve->load.tenants);
+    free(serve->sized);
     gt_load_file_free(&serve->file);
 }

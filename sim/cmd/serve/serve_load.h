@@ -9,6 +9,9 @@
 #include "traces/loads/load_file.h"
 #include "traces/store/serve_rows.h"
 
+/* A sharing that is found by right_size.h. */
+#define GT_SHARE_RIGHT_SIZED "green:auto"
+
 /* What stands in the file, and what is simulated. */
 struct gt_serve_load {
     struct gt_load_file file;
@@ -20,6 +23,7 @@ struct gt_serve_load {
         *whole[GT_LOAD_TENANTS_MAX]; /* by tenant: its request, and the same, before the policy divided kernels */
     gt_time_ps *whole_op_ps[GT_LOAD_TENANTS_MAX];
     const char *share, *policy; /* as said */
+    char *sized;                /* right_size.h: the sharing found; NULL: none was asked for */
 };
 
 /* Read the load at `path`, its traces, and the device, which `model` may choose; simulate a request of each tenant alone.
@@ -45,6 +49,10 @@ struct gt_serve_asked {
     struct gt_serve_rows *window; /* where the first operations go, for pictures; NULL: nowhere */
 };
 int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_asked *asked, struct gt_error *error);
+
+/* The same of one tenant, with the sharing that it has and no others; the requests' tenant is 0. */
+int gt_serve_simulate_one(const struct gt_serve_load *serve, uint32_t tenant, const struct gt_serve_asked *asked,
+                          struct gt_error *error);
 
 /* The same for as long as the load lasts, with a tenant that always has a next request. */
 int gt_serve_saturate(struct gt_serve_load *serve, uint32_t tenant, const struct gt_serve_asked *asked,

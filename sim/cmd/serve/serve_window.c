@@ -109,11 +109,22 @@ static gt_time_ps last_ps(const struct gt_serve_window *window)
     return last;
 }
 
+/* Blocks come to many SMs within a few nanoseconds: changes are told once in a while, and when nothing follows for as long. */
+enum { EVERY_PS = 1000000 };
+
+static bool is_due(const struct gt_serve_window *window, uint32_t at, gt_time_ps told_ps)
+{
+    const struct gt_window_event *event = &window->events[at], *next = event + 1;
+
+    return event->at_ps >= told_ps + EVERY_PS || at + 1 == window->event_count ||
+           next->at_ps >= event->at_ps + EVERY_PS;
+}
+
 static int put_sms(struct gt_serve_window *window, uint32_t sms, struct gt_serve_rows *rows, struct gt_error *error)
 {
     int64_t *blocks = gt_calloc((uint64_t)sms * GT_LOAD_TENANTS_MAX, sizeof *blocks);
     uint32_t used[GT_LOAD_TENANTS_MAX] = { 0 }, told[GT_LOAD_TENANTS_MAX] = { 0 };
-    gt_time_ps end_ps = last_ps(window);
+    gt_time_ps end_ps = last_ps(window), told_ps = 0;
     int status = 0;
 
     qsort(window->events, window->event_count, sizeof *window->events, by_time);
@@ -123,14 +134,15 @@ static int put_sms(struct gt_serve_window *window, uint32_t sms, struct gt_serve
 
         *here += event->blocks;
         used[event->tenant] += (before == 0 && *here > 0) - (before > 0 && *here == 0);
-        if (i + 1 < window->event_count && window->events[i + 1].at_ps == event->at_ps &&
-            window->events[i + 1].tenant == event->tenant)
+        if (!is_due(window, i, told_ps))
             continue;
-        if (used[event->tenant] == told[event->tenant])
-            continue;
-        told[event->tenant] = used[event->tenant];
-        status = gt_serve_rows_sms(rows, &(struct gt_serve_sms){ event->tenant, used[event->tenant], event->at_ps },
-                                   error);
+        told_ps = event->at_ps;
+        for (uint32_t t = 0; status == 0 && t < GT_LOAD_TENANTS_MAX; t++) {
+            if (used[t] == told[t])
+                continue;
+            told[t] = used[t];
+            status = gt_serve_rows_sms(rows, &(struct gt_serve_sms){ t, used[t], event->at_ps }, error);
+        }
     }
     free(blocks);
     return status;
