@@ -206,6 +206,7 @@ static int serve_one(const struct arguments *arguments, struct gt_serve_load *se
         .user = serving,
         .progress = &progress,
         .window = first ? rows : NULL,
+        .first = first,
     };
     int status = begin_rows(arguments, serve, rows, load, error);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/cmd/input/run_input.h"
+#include "sim/cmd/input/shared_input.h"
 #include "sim/cmd/serve/request_cut.h"
 #include "sim/cmd/serve/serve_window.h"
 #include "sim/serve/policy.h"
@@ -162,21 +163,39 @@ static struct gt_workload *join(const struct gt_serve_load *serve, const struct 
     return joined;
 }
 
-/* `window`: where the first operations of the run go; NULL: nowhere, and `probe` is told the run's records. */
-static int simulate(const struct gt_serve_load *serve, const struct gt_load *load, uint32_t first,
-                    struct gt_options *options, const struct gt_serve_asked *asked, const struct gt_probe *probe,
-                    struct gt_error *error)
+/* Kernels take their programs from the profiles given; how long these last, and what they ask of memory, into *modelled. */
+static int attach_programs(const struct gt_serve_load *serve, struct gt_workload *joined, bool quiet,
+                           struct gt_kernel_model **modelled, struct gt_error *error)
 {
-    gt_time_ps *alone_ps = NULL;
-    struct gt_workload *joined =
-        join(serve, load, first, serve->alone_op_ps[first] != NULL ? &alone_ps : NULL, error);
+    struct gt_progress progress;
+    double wall_us;
+
+    if (serve->model->profiles.count == 0)
+        return 0;
+    gt_profiles_attach(&serve->model->profiles, joined, "load", quiet);
+    gt_progress_begin(&progress, "simulating kernels", serve->model->quiet);
+    *modelled = gt_run_kernels(joined, &serve->device, &serve->device, false, &progress, &wall_us, error);
+    gt_progress_end(&progress);
+    return *modelled != NULL ? 0 : -1;
+}
+
+/* What the answer rests on, once. */
+static void warn(const struct gt_serve_load *serve, struct gt_workload *joined)
+{
+    if (serve->load.tenant_count > 1)
+        gt_shared_warn(joined, serve->model->quiet);
+    gt_shared_warn_of_mig(joined, serve->model->quiet);
+}
+
+static int play(const struct gt_serve_load *serve, const struct gt_load *load, struct gt_workload *joined,
+                const gt_time_ps *alone_ps, struct gt_options *options, const struct gt_serve_asked *asked,
+                const struct gt_probe *probe, struct gt_error *error)
+{
     struct gt_serve_window window;
     struct gt_probe window_probe;
     struct gt_summary summary;
     int status;
 
-    if (joined == NULL)
-        return -1;
     if (asked->window != NULL) {
         gt_serve_window_begin(&window, joined, load, probe, &window_probe);
         probe = &window_probe;
@@ -188,6 +207,29 @@ static int simulate(const struct gt_serve_load *serve, const struct gt_load *loa
     if (asked->window != NULL &&
         gt_serve_window_end(&window, serve->device.sms, status == 0 ? asked->window : NULL, error) != 0)
         status = -1;
+    return status;
+}
+
+/* The tenants of `load`, which are the file's from `first` on; `probe` is told the run's records, unless they go to a window. */
+static int simulate(const struct gt_serve_load *serve, const struct gt_load *load, uint32_t first,
+                    struct gt_options *options, const struct gt_serve_asked *asked, const struct gt_probe *probe,
+                    struct gt_error *error)
+{
+    gt_time_ps *alone_ps = NULL;
+    struct gt_workload *joined =
+        join(serve, load, first, serve->alone_op_ps[first] != NULL ? &alone_ps : NULL, error);
+    struct gt_kernel_model *modelled = NULL;
+    int status;
+
+    if (joined == NULL)
+        return -1;
+    status = attach_programs(serve, joined, serve->model->quiet || !asked->first, &modelled, error);
+    if (status == 0 && asked->first)
+        warn(serve, joined);
+    options->modelled = modelled;
+    if (status == 0)
+        status = play(serve, load, joined, alone_ps, options, asked, probe, error);
+    gt_kernel_model_free(modelled);
     gt_workload_free(joined);
     free(alone_ps);
     return status;
@@ -359,13 +401,12 @@ int gt_serve_load_begin(struct gt_serve_load *serve, const char *path, const str
     int status = -1;
 
     memset(serve, 0, sizeof *serve);
+    serve->model = model;
     if (gt_load_file_read(&serve->file, path, error) != 0)
         return -1;
     while (read < serve->file.tenant_count &&
-           (traces[read] = gt_run_read(serve->file.tenants[read].trace, model->quiet, error)) != NULL) {
-        gt_profiles_attach(&model->profiles, traces[read], serve->file.tenants[read].name, model->quiet);
+           (traces[read] = gt_run_read(serve->file.tenants[read].trace, model->quiet, error)) != NULL)
         read++;
-    }
     if (read == serve->file.tenant_count)
         status = prepare(serve, traces, model, share, error);
     while (read > 0)

@@ -14,6 +14,7 @@
 
 /* What stands in the file, and what is simulated. */
 struct gt_serve_load {
+    const struct gt_model_options *model;
     struct gt_load_file file;
     struct gt_load load;
     struct gt_device device;
@@ -47,6 +48,7 @@ struct gt_serve_asked {
     void *user;
     struct gt_progress *progress;
     struct gt_serve_rows *window; /* where the first operations go, for pictures; NULL: nowhere */
+    bool first;                   /* the command's first: what the answer rests on is told */
 };
 int gt_serve_simulate(const struct gt_serve_load *serve, const struct gt_serve_asked *asked, struct gt_error *error);
 
