@@ -71,7 +71,7 @@ traces_libtraces_a_SOURCES = \
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
-    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/recorded/README.md traces/tasks/README.md
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md
 
 # The schemas as C strings: `static const char gt_NAME_sql[]` for each schema*.sql.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h

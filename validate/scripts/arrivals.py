@@ -8,7 +8,7 @@ draw prints COUNT loads for `arrivals` (arrivals.cu): a critical tenant beside a
 request, in one of three loads a third tenant.  HOW is streams (each load once for each of five policies, numbers 5n to
 5n + 4), sliced or mps (processes), mps:50,50 (with such percentages) or green:64,64; in the last two a tenant without a
 number is left out.  The loads of a seed are the same with each HOW.
-judge simulates the loads as the files (default: all .txt in it) have them played, each kernel as long as alone in the
+judge simulates the loads as the files (default: all .txt in it but seen-*) have them played, each kernel as long as alone in the
 median.  Prints a line of CSV a load: latencies of critical tenants, requests per second of best-effort ones, several of a
 load with spaces between; then errors in %, and how often of two policies whose p99 of tenant 0 differ by more than 5% the
 better one is told.  GRIDTIDE names the program (default: build/gridtide).
@@ -272,7 +272,7 @@ def judge(source, files):
             subprocess.run(f"zstd -dcq --long=27 '{source}' | tar -x -C '{folder}' --strip-components=1", shell=True, check=True)
             source = folder
         print("how,seed,load,policy,p50_us,p50_simulated_us,p99_us,p99_simulated_us,per_s,per_s_simulated")
-        for file in files or sorted(name for name in os.listdir(source) if name.endswith(".txt")):
+        for file in files or sorted(name for name in os.listdir(source) if name.endswith(".txt") and not name.startswith("seen")):
             for how, seed, count, played in plays(os.path.join(source, file)):
                 by_load = {}
                 for number, policy, length_us, tenants in loads(seed, count, how):
