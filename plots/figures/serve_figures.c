@@ -113,7 +113,7 @@ int gt_prepare_serve_timeline(const void *user, struct gt_drawing *drawing, stru
         gt_folder_close(drawing->folder, levels, error) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, shown * LANE_PX + GAP_PX + SMS_PX, AXIS_PX);
-    fprintf(drawing->parameters, "tenants = %u\nlanes_px = %u\nsms_px = %u\nsms = %.9g\nfrom = %.9g\nto = %.9g\n",
+    fprintf(drawing->parameters, "tenants = %u\nlanes_px = %u\nsms_px = %d\nsms = %.9g\nfrom = %.9g\nto = %.9g\n",
             shown, shown * LANE_PX, SMS_PX, gt_figure_top(most), from_us, to_us);
     snprintf(drawing->alt, sizeof drawing->alt,
              "The first operations of %u tenants over time, and the SMs that their blocks are on.", shown);

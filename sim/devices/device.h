@@ -100,17 +100,17 @@ struct gt_device {
     uint32_t launch_queue_depth; /* launches in flight before the host blocks */
     int32_t priority_high;       /* the most urgent, e.g. -5 */
     char placement[GT_DEVICE_POLICY_BYTES], arbitration[GT_DEVICE_POLICY_BYTES]; /* name, parameters */
-    uint64_t dispatch_ps; /* between two blocks leaving the distributor */
-    uint64_t refill_ps;   /* from a block's end to its slot's next block */
+    uint64_t dispatch_ps;        /* between two blocks leaving the distributor */
+    uint64_t refill_ps;          /* from a block's end to its slot's next block */
     double idle_start_us_per_ms; /* a request takes this longer for each ms that its thread waited for it, ... */
     uint64_t idle_start_most_ps; /* ... at most this */
     uint64_t slice_ps, switch_ps, preempt_ps, idle_switch_ps, restore_ps,
         idle_ps;                                          /* processes that take turns: time_slices.h */
     uint32_t mps_step_sms, mps_least_sms, green_step_sms; /* sm_partitions.h */
     uint32_t mig_sms[5], mig_profiles; /* of instances 1g, 2g, 3g, 4g, 7g; 0 profiles: there are none */
-    uint64_t retire_ps;                                   /* between two blocks that leave one SM */
-    uint32_t estimated_keys; /* of the file that it was read from: those whose source says "guess" */
-    double error_pct;        /* of makespans with the host's calls as measured: 95 % are within three times this */
+    uint64_t retire_ps;                /* between two blocks that leave one SM */
+    uint32_t estimated_keys;           /* of the file that it was read from: those whose source says "guess" */
+    double error_pct; /* of makespans with the host's calls as measured: 95 % are within three times this */
     uint32_t cooperative_at_once; /* 1: the blocks of a cooperative launch start when there is room for all */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, copy_within_call_ps, memset_call_ps, host_function_call_ps, event_call_ps,

@@ -49,11 +49,13 @@ static void count(struct gt_requests *r, gt_op_index op, const struct gt_policy_
     bool critical = r->load->tenants[kernel->tenant].critical;
 
     r->launched[op] = true;
-    r->view.kernels[critical]++;
-    if (critical)
+    if (critical) {
+        r->view.critical_kernels++;
         r->view.latest_critical = *kernel;
-    else
+    } else {
+        r->view.best_effort_kernels++;
         r->view.best_effort_ps += kernel->duration_ps;
+    }
 }
 
 /* From the policy's answer until the kernel may start: it is launched only then. */
@@ -133,8 +135,10 @@ void gt_dispatcher_ended(struct gt_requests *r, gt_op_index op)
     if (!r->launched[op])
         return;
     r->launched[op] = false;
-    r->view.kernels[critical]--;
-    if (!critical) {
+    if (critical) {
+        r->view.critical_kernels--;
+    } else {
+        r->view.best_effort_kernels--;
         r->view.best_effort_ps -= r->alone_ps != NULL ? r->alone_ps[op] : 0;
         r->freed_ps = r->m->engine.now_ps;
     }

@@ -30,10 +30,10 @@ struct gt_policy_view {
     uint32_t serving;         /* requests that have begun and are not done */
     uint32_t critical; /* requests of critical tenants that have arrived and are not done, but for those behind others
                                 * of their worker */
-    gt_time_ps earliest_ps;    /* arrival of the first of the requests that wait to begin; GT_TIME_NONE: none does */
-    uint32_t kernels[2];       /* launched and not ended, of best-effort tenants and of critical ones */
-    gt_time_ps best_effort_ps; /* what those of best-effort tenants take alone, all together */
-    struct gt_policy_kernel latest_critical; /* the critical kernel launched last, while kernels[1] > 0 */
+    gt_time_ps earliest_ps; /* arrival of the first of the requests that wait to begin; GT_TIME_NONE: none does */
+    uint32_t best_effort_kernels, critical_kernels; /* launched and not ended */
+    gt_time_ps best_effort_ps;                      /* what those of best-effort tenants take alone, all together */
+    struct gt_policy_kernel latest_critical; /* the critical kernel launched last, while critical_kernels > 0 */
 };
 
 struct gt_serve_policy {

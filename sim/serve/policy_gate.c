@@ -4,5 +4,9 @@
 
 bool gt_policy_gate_launch(const struct gt_policy_view *view, const struct gt_policy_kernel *kernel)
 {
-    return view->load->tenants[kernel->tenant].critical || (view->critical == 0 && view->kernels[0] == 0);
+    const struct gt_tenant *tenant = &view->load->tenants[kernel->tenant];
+
+    if (tenant->critical)
+        return true;
+    return view->critical == 0 && view->best_effort_kernels == 0;
 }

@@ -24,9 +24,9 @@ bool gt_policy_orion_launch(const struct gt_policy_view *view, const struct gt_p
     if (view->load->tenants[kernel->tenant].critical || shortest_ps == GT_TIME_NONE)
         return true;
     /* One is always let through, or a kernel longer than the limit never would be. */
-    if (view->kernels[0] > 0 && (double)view->best_effort_ps + (double)kernel->duration_ps > most_ps)
+    if (view->best_effort_kernels > 0 && (double)view->best_effort_ps + (double)kernel->duration_ps > most_ps)
         return false;
-    if (view->kernels[1] == 0)
+    if (view->critical_kernels == 0)
         return true;
     return kernel->sms <= view->parameters[SMS] && kernel->profiled && view->latest_critical.profiled &&
            kernel->memory_bound != view->latest_critical.memory_bound;
