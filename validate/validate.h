@@ -25,6 +25,7 @@ struct gt_play_options {
     uint64_t seed;                       /* of ranged block costs: the simulation's */
     bool surrogates;                     /* some of its kernels stand in for a recorded program's */
     const struct gt_device *recorded_on; /* that its measured times are from */
+    struct gt_together *together;        /* with players of other processes; NULL: there are none */
 };
 
 /* What a repetition was, beyond its records; times in picoseconds. "operations_unseen" are those that the
@@ -42,6 +43,7 @@ struct gt_play_result {
 #define GT_PLAYED_KERNELS_RECORDED "kernels=recorded"
 
 struct gt_player;
+struct gt_together; /* validate/player/together.h */
 
 /* Who can play. */
 struct gt_players {

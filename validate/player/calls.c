@@ -7,6 +7,7 @@
 #include "validate/gpu/nccl.h"
 #include "validate/host_measure.h"
 #include "validate/player/internal.h"
+#include "validate/player/together.h"
 
 /* From the moment that all threads are ready until they set off: time for all to warm up. */
 static const uint64_t head_start_ns = 3000000;
@@ -410,7 +411,9 @@ static void give_signal(struct gt_player *player, uint32_t started)
 {
     while (atomic_load(&player->ready) < started)
         sched_yield();
-    player->origin_ns = gt_clock_ns() + head_start_ns;
+    player->origin_ns = player->options.together != NULL
+                            ? gt_together_origin_ns(player->options.together, head_start_ns)
+                            : gt_clock_ns() + head_start_ns;
     atomic_store(&player->go_ns, player->origin_ns);
 }
 

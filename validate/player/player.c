@@ -6,6 +6,7 @@
 #include "sim/workload/processes.h"
 #include "validate/gpu/other_users.h"
 #include "validate/player/internal.h"
+#include "validate/player/together.h"
 
 static struct gt_other_gpu_users at_start;
 
@@ -45,6 +46,13 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
     return 0;
 }
 
+/* Does another process play with it? */
+static bool is_elsewhere(const struct gt_player *player, gt_stream_index stream)
+{
+    return player->options.together != NULL && player->stream_processes != NULL &&
+           player->stream_processes[stream] == GT_PROCESS_NONE;
+}
+
 /* Streams of the trace, in order of definition, so that they come to the hardware's queues as they would
  * in a program. */
 static int make_streams(struct gt_player *player, struct gt_error *error)
@@ -56,6 +64,8 @@ static int make_streams(struct gt_player *player, struct gt_error *error)
         const struct gt_stream *stream = &workload->streams[i];
         unsigned flags = stream->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
 
+        if (is_elsewhere(player, i))
+            continue;
         if (gt_player_use(player, stream->gpu, error) != 0)
             return -1;
         if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
@@ -220,6 +230,7 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
                                      struct gt_error *error)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
+    int status;
 
     player->workload = workload;
     player->options = *options;
@@ -229,7 +240,10 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
     player->spare_streams = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_streams);
     player->spare_events = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_events);
     pthread_mutex_init(&player->lock, NULL);
-    if (prepare(player, error) == 0)
+    gt_together_take_turn(options->together);
+    status = prepare(player, error);
+    gt_together_end_turn(options->together);
+    if (status == 0)
         return player;
     close_player(player);
     return NULL;
@@ -255,6 +269,8 @@ static int get_gpu_set(struct gt_player *player, struct gt_error *error)
 
 static int get_set(struct gt_player *player, struct gt_error *error)
 {
+    int status;
+
     if (make_events(player, error) != 0)
         return -1;
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
@@ -264,7 +280,10 @@ static int get_set(struct gt_player *player, struct gt_error *error)
     if (gt_player_reset_network(player, error) != 0 || gt_player_reset_tasks(player, error) != 0 ||
         gt_player_reset_trees(player, error) != 0)
         return -1;
-    return gt_player_each_gpu(player, get_gpu_set, error);
+    gt_together_take_turn(player->options.together);
+    status = gt_player_each_gpu(player, get_gpu_set, error);
+    gt_together_end_turn(player->options.together);
+    return status;
 }
 
 /* The records, copied: aligning the clocks again overwrites them. */
@@ -283,7 +302,11 @@ static int send(struct gt_player *player, const struct gt_activity *activity, co
                 struct gt_play_result *result, struct gt_error *error)
 {
     struct gt_activity copy = copy_of(activity);
-    int status = gt_player_each_gpu(player, gt_player_align_after, error);
+    int status;
+
+    gt_together_take_turn(player->options.together);
+    status = gt_player_each_gpu(player, gt_player_align_after, error);
+    gt_together_end_turn(player->options.together);
 
     if (status == 0)
         status = gt_player_send(player, &copy, probe, result, error);
@@ -317,6 +340,16 @@ static int warm_up(struct gt_player *player, struct gt_error *error)
                : -1;
 }
 
+static int align_before(struct gt_player *player, struct gt_error *error)
+{
+    int status;
+
+    gt_together_take_turn(player->options.together);
+    status = gt_player_each_gpu(player, gt_player_align_before, error);
+    gt_together_end_turn(player->options.together);
+    return status;
+}
+
 static int play_once(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
                      struct gt_error *error)
 {
@@ -324,9 +357,8 @@ static int play_once(struct gt_player *player, const struct gt_probe *probe, str
 
     if (probe == NULL)
         return warm_up(player, error);
-    if (gt_player_each_gpu(player, gt_player_align_before, error) != 0 ||
-        gt_cupti_begin(player->kernels_recorded, error) != 0 || walk(player, error) != 0 ||
-        gt_cupti_end(&activity, error) != 0)
+    if (align_before(player, error) != 0 || gt_cupti_begin(player->kernels_recorded, error) != 0 ||
+        walk(player, error) != 0 || gt_cupti_end(&activity, error) != 0)
         return -1;
     return send(player, activity, probe, result, error);
 }

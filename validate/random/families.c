@@ -144,6 +144,51 @@ static void write_threads(struct gt_script *script)
     }
 }
 
+/* Two to four processes, a thread each, that share the GPU; with work for some turns of time slices. */
+static void write_processes(struct gt_script *script, const char *share, bool percent)
+{
+    enum { WORK_US = 12000, LONGEST_US = 700 };
+    uint32_t each = gt_chance_between(&script->chance, 1, 3), steps;
+
+    script->threads = gt_chance_between(&script->chance, 2, GT_SCRIPT_THREADS);
+    script->left_us = WORK_US;
+    for (uint32_t thread = 0; thread < script->threads; thread++) {
+        fprintf(script->out, "{\"thread\":\"t%u\",\"process\":%u,\"share\":\"%s", thread, thread + 1, share);
+        if (percent)
+            fprintf(script->out, ":%u", gt_chance_between(&script->chance, 1, 10) * 10);
+        fputs("\"}\n", script->out);
+    }
+    gt_script_streams(script, script->threads * each, false);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 2, 6), LONGEST_US, 1024);
+    steps = gt_chance_between(&script->chance, 15, 60);
+    while (steps-- > 0) {
+        uint32_t thread = gt_chance_between(&script->chance, 0, script->threads - 1);
+        uint32_t stream = thread * each + gt_chance_between(&script->chance, 0, each - 1);
+
+        if (gt_chance_in(&script->chance, 1, 5))
+            gt_script_host_work(script, thread);
+        else if (gt_chance_in(&script->chance, 1, 10))
+            gt_script_copy(script, thread, stream);
+        else
+            gt_script_launch(script, thread, stream);
+    }
+}
+
+static void write_sliced(struct gt_script *script)
+{
+    write_processes(script, "sliced", false);
+}
+
+static void write_mps(struct gt_script *script)
+{
+    write_processes(script, "mps", false);
+}
+
+static void write_percent(struct gt_script *script)
+{
+    write_processes(script, "mps", true);
+}
+
 static void write_mixed(struct gt_script *script)
 {
     uint32_t steps;
@@ -173,20 +218,24 @@ static void write_mixed(struct gt_script *script)
 }
 
 const struct gt_family gt_families[] = {
-    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams, false, false },
-    { "events", "records and waits between streams", write_events, false, false },
-    { "priorities", "urgent kernels beside long ones", write_priorities, false, false },
-    { "copies", "copies of all kinds and sizes beside kernels", write_copies, false, false },
-    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs, false, false },
-    { "threads", "two to four host threads with streams of their own", write_threads, false, false },
-    { "mixed", "all of it", write_mixed, false, false },
-    { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true, false },
-    { "children", "device-side launches, and what those launch", gt_script_write_children, true, false },
-    { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true, false },
-    { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true, false },
-    { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true, false },
-    { "pairs", "two kernels of a list: alone, at once in both orders, one later", gt_script_write_pairs, true, true },
-    { "triples", "three kernels of a list", gt_script_write_triples, true, true },
+    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams, false, false, false },
+    { "events", "records and waits between streams", write_events, false, false, false },
+    { "priorities", "urgent kernels beside long ones", write_priorities, false, false, false },
+    { "copies", "copies of all kinds and sizes beside kernels", write_copies, false, false, false },
+    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs, false, false, false },
+    { "threads", "two to four host threads with streams of their own", write_threads, false, false, false },
+    { "mixed", "all of it", write_mixed, false, false, false },
+    { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true, false, false },
+    { "children", "device-side launches, and what those launch", gt_script_write_children, true, false, false },
+    { "grid-sync", "grid barriers, programmatic launches, polls", gt_script_write_grid_sync, true, false, false },
+    { "meetings", "former name of grid-sync, in recordings", gt_script_write_grid_sync, true, false, false },
+    { "gpus", "two GPUs, copies between them both ways, events across", gt_script_write_gpus, true, false, false },
+    { "pairs", "two kernels of a list: alone, at once in both orders, one later", gt_script_write_pairs, true, true,
+      false },
+    { "triples", "three kernels of a list", gt_script_write_triples, true, true, false },
+    { "sliced", "two to four processes in time slices", write_sliced, true, false, true },
+    { "mps", "two to four MPS clients", write_mps, true, false, true },
+    { "percent", "the same with percentages of the SMs", write_percent, true, false, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];
 

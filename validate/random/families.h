@@ -9,8 +9,9 @@ struct gt_family {
     /* Write definitions and calls; the header stands already, gt_script_end() comes after. What is drawn comes from
      * script->chance alone, so that the same seed gives the same trace. */
     void (*write)(struct gt_script *script);
-    bool by_name; /* drawn only where it is asked for: recordings were made of all the others in turn */
-    bool of_list; /* draws among kernels of a list */
+    bool by_name;   /* drawn only where it is asked for: recordings were made of all the others in turn */
+    bool of_list;   /* draws among kernels of a list */
+    bool processes; /* its threads are processes that share a GPU */
 };
 extern const struct gt_family gt_families[];
 extern const size_t gt_family_count;

@@ -226,7 +226,7 @@ def simulate(folder, how, policy, length_us, tenants, kernels):
     write(folder, "load.jsonl", lines)
     program = os.environ.get("GRIDTIDE", "build/gridtide")
     program = os.path.abspath(program) if os.sep in program else program
-    done = subprocess.run([program, "serve", "load.jsonl", "--format", "json"], cwd=folder, check=True, stdout=subprocess.PIPE)
+    done = subprocess.run([program, "serve", "load.jsonl", "-q", "--format", "json"], cwd=folder, check=True, stdout=subprocess.PIPE)
     return {int(tenant["tenant"][1:]): tenant for tenant in json.loads(done.stdout)["tenants"]}
 
 

@@ -9,10 +9,24 @@
 //   sharing green COUNT                         SMs of green contexts of at least COUNT SMs
 //   sharing play FILE                           programs of several processes: lines "program PROCESSES", "PROCESS kernel BLOCKS US",
 //                                               "PROCESS host US", "PROCESS sync"; alone first, then together
+//   sharing partition BLOCKS_A US_A BLOCKS_B US_B REPEATS
+//                                               a kernel now and then (process 1) beside another process' queue of
+//                                               them: each block's SM, start, duration
 // Prints CSV: what, process, numbers.  Times by %globaltimer, which all processes see alike, in microseconds.
 #include "sharing.cuh"
 
-constexpr int PAUSES = 4096, PAUSE_NS = 15000, LAUNCHES = 512;
+constexpr int PAUSES = 4096, PAUSE_NS = 15000, LAUNCHES = 512, BLOCKS_NOTED = 1056;
+
+struct Note { // of one block
+    uint64_t start_ns, end_ns;
+    uint32_t sm;
+};
+
+struct Partition { // what its two processes tell each other
+    double alone_us[2];
+    uint64_t first_ns; // of process 0's blocks
+};
+static Partition *partition_shared;
 
 // Blocks that look at the clock for so long; the first one notes when it could not.
 __global__ void watch(uint64_t ns, uint64_t *pauses, uint32_t *count)
@@ -41,6 +55,25 @@ __global__ void where(uint32_t *sms)
     atomicAdd(&sms[sm], 1);
     for (uint64_t start = global_ns(); global_ns() - start < 2000000;)
         ;
+}
+
+// As `work`; each block notes where and when it ran.
+__global__ void work_noted(uint64_t rounds, float *out, Note *notes)
+{
+    float x = threadIdx.x;
+    uint64_t start = global_ns();
+
+    for (uint64_t i = 0; i < rounds; i++)
+#pragma unroll
+        for (int j = 0; j < 32; j++)
+            x = x * 1.0001f + 0.5f;
+    if (x == 1)
+        *out = x;
+    if (threadIdx.x == 0 && blockIdx.x < BLOCKS_NOTED) {
+        uint32_t sm;
+        asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+        notes[blockIdx.x] = { start, global_ns(), sm };
+    }
 }
 
 static void watch_and_print(const char *what, int process, int blocks, double ms, cudaStream_t stream)
@@ -240,6 +273,80 @@ static void play(const char *path, int process, int processes)
     }
 }
 
+// Of one kernel's blocks: the first start, the last end.
+static Note span_of(const Note *notes, int noted)
+{
+    Note span = notes[0];
+
+    for (int i = 1; i < noted; i++) {
+        span.start_ns = notes[i].start_ns < span.start_ns ? notes[i].start_ns : span.start_ns;
+        span.end_ns = notes[i].end_ns > span.end_ns ? notes[i].end_ns : span.end_ns;
+    }
+    return span;
+}
+
+// "partition,PROCESS,KERNEL,START_US,END_US,SM:START_US:DURATION_US;...": a block's start from its kernel's first on.
+static void print_notes(int process, int kernel, const Note *notes, int noted)
+{
+    Note span = span_of(notes, noted);
+
+    printf("partition,%d,%d,%.3f,%.3f", process, kernel, (int64_t)(span.start_ns - partition_shared->first_ns) / 1e3,
+           (int64_t)(span.end_ns - partition_shared->first_ns) / 1e3);
+    for (int i = 0; i < noted; i++)
+        printf("%c%u:%.1f:%.1f", i > 0 ? ';' : ',', notes[i].sm, (notes[i].start_ns - span.start_ns) / 1e3,
+               (notes[i].end_ns - notes[i].start_ns) / 1e3);
+    printf("\n");
+}
+
+// Process 0's kernels, back to back, last for all that process 1 does; at most LAUNCHES.
+static void partition(int process, const int *blocks, const double *us, int repeats)
+{
+    constexpr double LEAD_US = 3000, WAIT_US = 137, CALLS_US = 50;
+    int launches = process == 0 ? LAUNCHES : repeats;
+    int noted = blocks[process] < BLOCKS_NOTED ? blocks[process] : BLOCKS_NOTED;
+    double *alone_us = partition_shared->alone_us;
+    uint64_t rounds = rounds_of(us[process]);
+    std::vector<Note> notes((size_t)launches * noted);
+    Note *device_notes;
+    float *out;
+
+    CHECK(cudaFuncSetAttribute(work_noted, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    CHECK(cudaMalloc(&out, 4));
+    CHECK(cudaMalloc(&device_notes, notes.size() * sizeof(Note)));
+    if (process == 1)
+        meet(0, 2); // process 0 is measured first
+    for (int warm = 0; warm < 3; warm++)
+        work_noted<<<blocks[process], 32, SHARED_BYTES>>>(rounds, out, device_notes);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(notes.data(), device_notes, noted * sizeof(Note), cudaMemcpyDeviceToHost));
+    Note span = span_of(notes.data(), noted);
+    alone_us[process] = (span.end_ns - span.start_ns) / 1e3;
+    if (process == 0)
+        meet(0, 2);
+    meet(1, 2);
+    if (process == 0) {
+        double needed_us = LEAD_US + repeats * (2 * alone_us[1] + alone_us[0] + WAIT_US + CALLS_US);
+        launches = needed_us < (LAUNCHES - 1) * alone_us[0] ? (int)(needed_us / alone_us[0]) + 1 : LAUNCHES;
+    } else {
+        spin_us(LEAD_US);
+    }
+    for (int i = 0; i < launches; i++) {
+        work_noted<<<blocks[process], 32, SHARED_BYTES>>>(rounds, out, device_notes + (size_t)i * noted);
+        if (process == 1) {
+            CHECK(cudaDeviceSynchronize());
+            spin_us(WAIT_US);
+        }
+    }
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(notes.data(), device_notes, (size_t)launches * noted * sizeof(Note), cudaMemcpyDeviceToHost));
+    if (process == 0)
+        partition_shared->first_ns = span_of(notes.data(), noted).start_ns;
+    meet(2, 2);
+    for (int i = 0; i < launches; i++)
+        print_notes(process, i, &notes[(size_t)i * noted], noted);
+}
+
 // Before any process has CUDA: each is forked first.
 static int run(int argc, char **argv, int process, int processes)
 {
@@ -256,7 +363,11 @@ static int run(int argc, char **argv, int process, int processes)
         watch_and_print("pause", process, atoi(argv[3]), atof(argv[4]), 0);
     else if (strcmp(what, "play") == 0)
         play(argv[2], process, processes);
-    else if (strcmp(what, "sms") == 0) {
+    else if (strcmp(what, "partition") == 0) {
+        int blocks[] = { atoi(argv[2]), atoi(argv[4]) };
+        double us[] = { atof(argv[3]), atof(argv[5]) };
+        partition(process, blocks, us, atoi(argv[6]));
+    } else if (strcmp(what, "sms") == 0) {
         print_sms("sms", process, 264, 0);
         meet(2, processes);
         print_sms("sms-together", process, 264, 0);
@@ -279,7 +390,7 @@ int main(int argc, char **argv)
 {
     int processes = 2, failed = 0;
 
-    if (argc < 2)
+    if (argc < 2 || (strcmp(argv[1], "partition") == 0 && argc < 7))
         return 2;
     if (strcmp(argv[1], "pauses") == 0)
         processes = atoi(argv[2]);
@@ -295,6 +406,7 @@ int main(int argc, char **argv)
         processes = atoi(argv[2]);
     shared = (Shared *)share_memory(sizeof *shared);
     shared->arrived[63] = processes;
+    partition_shared = (Partition *)share_memory(sizeof *partition_shared);
     std::vector<FILE *> files; // each process writes one
     for (int i = 0; i < processes; i++) {
         files.push_back(tmpfile());

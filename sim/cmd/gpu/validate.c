@@ -14,6 +14,7 @@
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
 #include "validate/host_measure.h"
+#include "validate/player/processes.h"
 #include "validate/player/stored.h"
 #include "validate/validate.h"
 
@@ -412,6 +413,13 @@ static int work_in_process(void *user, int died_of)
     return work->shared->failed || gt_interrupted() ? GT_EXIT_FAILED : GT_EXIT_DONE;
 }
 
+static const struct gt_players *players_for(const struct gt_validate_arguments *arguments)
+{
+    if (arguments->measured != NULL)
+        return &gt_stored_players;
+    return gt_validate_needs_processes(arguments) ? &gt_process_players : &gt_cuda_players;
+}
+
 /* Zeroed memory that child processes share; given back as the program ends. */
 static void *share(size_t bytes)
 {
@@ -435,7 +443,7 @@ static int run(int argc, char **argv)
     if (gt_validate_draw(&arguments, &error) != 0)
         return gt_fail(&error);
     work.validation = (struct gt_validation){
-        .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
+        .players = players_for(&arguments),
         .repetitions = arguments.repetitions,
         .blocks = arguments.blocks,
         .seed = arguments.model.seed,

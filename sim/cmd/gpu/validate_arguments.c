@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "sim/cmd/input/run_input.h"
+#include "sim/cmd/input/shared_input.h"
 #include "traces/io/data_path.h"
+#include "validate/random/families.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
 enum {
@@ -19,7 +21,8 @@ enum {
     OPTION_DRAW_SEED,
     OPTION_FAMILIES,
     OPTION_KERNELS,
-    OPTION_SHRINK
+    OPTION_SHRINK,
+    OPTION_SHARE
 };
 enum { RANDOM_MAX = 1000000 };
 
@@ -36,7 +39,8 @@ static const struct argp_option options[] = {
       "Seed of the random traces; a seed gives the same traces on any machine (default 1)", 0 },
     { "families", OPTION_FAMILIES, "LIST", 0,
       "Comma-separated kinds of random traces: streams, events, priorities, copies, graphs, "
-      "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus, pairs, triples",
+      "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus, pairs, triples, sliced, mps, "
+      "percent",
       0 },
     { "kernels", OPTION_KERNELS, "TRACE", 0,
       "For families pairs and triples: draw among the kernels that this trace file defines", 0 },
@@ -44,6 +48,11 @@ static const struct argp_option options[] = {
       "Reduce random traces whose makespan is outside the measured range by more than 2 % to the "
       "smallest trace that still is, on the GPU: 5 s each, 120 s in all, worst first; written to "
       "the folder V-shrunk",
+      0 },
+    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]", 0,
+      "The traces are processes that share the GPU, in time slices or as clients of an MPS daemon that is started "
+      "for them, and "
+      "run at the same time; a number per trace is separated by commas: mps:50,25",
       0 },
     { "output", 'o', "V.db", 0, "Store to append the runs to (default: validation.db)", 0 },
     { "check", OPTION_CHECK, NULL, 0, "Exit status 1 if a threshold in the store's table metric is exceeded", 0 },
@@ -74,6 +83,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_FAMILIES: arguments->families = text; return 0;
     case OPTION_KERNELS: arguments->kernels = text; return 0;
+    case OPTION_SHARE: arguments->share = text; return 0;
     case OPTION_SHRINK: arguments->shrink = true; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
@@ -96,6 +106,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "--random generates traces: do not name any");
         if (arguments->random == 0 && arguments->families != NULL)
             argp_error(state, "--families needs --random=N");
+        if (arguments->random > 0 && arguments->share != NULL)
+            argp_error(state, "--share is for traces that are named; --families=sliced,mps,percent are random ones");
+        if (arguments->share != NULL && arguments->trace_count > GT_SHARED_TRACES_MAX)
+            argp_error(state, "more than %d traces share a GPU", GT_SHARED_TRACES_MAX);
         if (arguments->random == 0 && arguments->shrink)
             argp_error(state, "--shrink needs --random=N");
         if (arguments->random == 0 && arguments->kernels != NULL)
@@ -137,6 +151,10 @@ void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_argum
 
 int gt_validate_draw(struct gt_validate_arguments *arguments, struct gt_error *error)
 {
+    if (arguments->share != NULL) {
+        arguments->shared_count = (uint32_t)arguments->trace_count;
+        arguments->trace_count = 1;
+    }
     if (arguments->random == 0)
         return 0;
     if (gt_draws_of(&arguments->draws, arguments->families, arguments->draw_seed, error) != 0)
@@ -168,12 +186,24 @@ struct gt_workload *gt_validate_read(const struct gt_validate_arguments *argumen
     struct gt_workload *workload;
     char *text;
 
+    if (arguments->share != NULL)
+        return gt_shared_read((const char *const *)arguments->traces, arguments->shared_count, arguments->share,
+                              arguments->model.quiet, error);
     if (arguments->random == 0)
         return gt_run_read(arguments->traces[number], arguments->model.quiet, error);
     text = gt_draw_text(&arguments->draws, (uint32_t)number);
     workload = gt_draw_read(text, error);
     free(text);
     return workload;
+}
+
+bool gt_validate_needs_processes(const struct gt_validate_arguments *arguments)
+{
+    bool needs = arguments->share != NULL;
+
+    for (uint32_t i = 0; arguments->random > 0 && i < arguments->draws.family_count; i++)
+        needs |= arguments->draws.families[i]->processes;
+    return needs;
 }
 
 void gt_validate_name(const struct gt_workload *workload, const char *path, char *name, size_t bytes)

@@ -14,7 +14,9 @@
 struct gt_validate_arguments {
     char **traces;
     size_t trace_count;
+    uint32_t shared_count; /* of traces that share the GPU, which count as one */
     const char *output, *measured;
+    const char *share;    /* the traces named are processes that share the GPU so; NULL: each is by itself */
     const char *families; /* of random traces; NULL: all */
     uint32_t random;      /* traces to draw; 0: files are named */
     uint64_t draw_seed;
@@ -41,6 +43,9 @@ void gt_validate_place(const struct gt_validate_arguments *arguments, size_t num
 /* Read or draw it. NULL with the reason; the caller frees it. */
 struct gt_workload *gt_validate_read(const struct gt_validate_arguments *arguments, size_t number,
                                      struct gt_error *error);
+
+/* Are the traces of several processes, each to be played by one of its own? */
+bool gt_validate_needs_processes(const struct gt_validate_arguments *arguments);
 
 /* What it is called in tables and in the store, into `name`: its own name, or its path's stem.  `workload` may be NULL. */
 void gt_validate_name(const struct gt_workload *workload, const char *path, char *name, size_t bytes);
