@@ -22,7 +22,8 @@ static void write_curve(FILE *out, const struct gt_serve_view_tenant *tenant)
     for (int i = 0; tenant->count > 0 && i <= POINTS; i++) {
         double percent = 100.0 * i / POINTS;
 
-        fprintf(out, "%.9g\t%.9g\n", gt_serve_view_percentile_us(tenant, percent), percent);
+        /* The axis is logarithmic. */
+        fprintf(out, "%.9g\t%.9g\n", fmax(gt_serve_view_percentile_us(tenant, percent), 1e-3), percent);
     }
     fputs("\n\n", out); /* the next tenant */
 }
@@ -31,8 +32,14 @@ int gt_prepare_serve_latency(const void *user, struct gt_drawing *drawing, struc
 {
     const struct gt_serve_view *view = user;
     const struct gt_serve_view_run *run = &view->runs[0];
-    FILE *points = gt_folder_open_work(drawing->folder, "points.tsv", error);
+    uint64_t requests = 0;
+    FILE *points;
 
+    for (uint32_t i = 0; i < shown_tenants(run); i++)
+        requests += run->tenants[i].count;
+    if (requests == 0)
+        return 0;
+    points = gt_folder_open_work(drawing->folder, "points.tsv", error);
     if (points == NULL)
         return -1;
     for (uint32_t i = 0; i < shown_tenants(run); i++)
@@ -85,6 +92,15 @@ static void write_sms(FILE *out, const struct gt_serve_view *view, uint32_t show
     }
 }
 
+/* Are there some that take time, of tenants that are shown? */
+static bool has_operations(const struct gt_serve_view *view, uint32_t shown)
+{
+    for (uint32_t i = 0; i < view->operation_count; i++)
+        if (view->operations[i].tenant < shown && view->operations[i].end_us > view->operations[0].start_us)
+            return true;
+    return false;
+}
+
 int gt_prepare_serve_timeline(const void *user, struct gt_drawing *drawing, struct gt_error *error)
 {
     const struct gt_serve_view *view = user;
@@ -93,7 +109,7 @@ int gt_prepare_serve_timeline(const void *user, struct gt_drawing *drawing, stru
     double from_us, to_us;
     FILE *boxes, *names, *levels;
 
-    if (view->operation_count == 0)
+    if (!has_operations(view, shown))
         return 0;
     boxes = gt_folder_open_work(drawing->folder, "boxes.tsv", error);
     names = boxes != NULL ? gt_folder_open_work(drawing->folder, "lanes.tsv", error) : NULL;
@@ -148,7 +164,7 @@ static uint32_t write_policies(FILE *out, const struct gt_serve_view *view, bool
         load = run->load;
         if (critical != NULL)
             fprintf(out, "%.9g\t%.9g\t%.9g\n", isnan(run->load) ? 0 : run->load,
-                    gt_serve_view_percentile_us(critical, 99), other != NULL ? other->per_s : 0);
+                    fmax(gt_serve_view_percentile_us(critical, 99), 1e-3), other != NULL ? other->per_s : 0);
     }
     return policies;
 }
@@ -157,10 +173,12 @@ int gt_prepare_serve_policies(const void *user, struct gt_drawing *drawing, stru
 {
     const struct gt_serve_view *view = user;
     bool loads = false, rates = false;
-    uint32_t policies;
+    uint32_t policies, critical = 0;
     FILE *points;
 
-    if (view->run_count < 2)
+    for (uint32_t i = 0; i < view->run_count; i++)
+        critical += first_of(&view->runs[i], true) != NULL;
+    if (view->run_count < 2 || critical < view->run_count)
         return 0;
     points = gt_folder_open_work(drawing->folder, "points.tsv", error);
     if (points == NULL)

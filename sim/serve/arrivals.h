@@ -26,6 +26,7 @@ struct gt_arrivals {
     const gt_time_ps *times_ps; /* FILE: rising */
     uint64_t time_count;
     uint64_t most;       /* requests; 0: as many as there are */
+    bool ends_in_time;   /* CLOSED: at until_ps, whatever others have to come */
     gt_time_ps until_ps; /* none arrives from then on; CLOSED: as long as any other tenant has some to come, too */
 };
 

@@ -8,6 +8,7 @@ const struct gt_serve_policy gt_serve_policies[] = {
       .slice_parameter = -1 },
     { .named = { "fifo", "one request at a time has the GPU, in the order of arrival", { { 0 } } },
       .may_begin = gt_policy_fifo_begin,
+      .first_only = true,
       .slice_parameter = -1 },
     { .named = { "priority", "critical tenants' streams have the highest priority, others' the lowest", { { 0 } } },
       .priorities = true,

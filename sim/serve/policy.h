@@ -40,6 +40,7 @@ struct gt_serve_policy {
     struct gt_named named;
     /* NULL: always.  Asked again whenever a request begins or is done, or a kernel has ended. */
     bool (*may_begin)(const struct gt_policy_view *view, const struct gt_policy_request *request);
+    bool first_only; /* where the first of the requests that wait may not begin, no other may */
     bool (*may_launch)(const struct gt_policy_view *view, const struct gt_policy_kernel *kernel);
     bool priorities;     /* streams of critical tenants have the highest priority, those of others the lowest */
     int slice_parameter; /* kernels of best-effort tenants are launched in pieces of at most so many blocks as this

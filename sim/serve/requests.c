@@ -15,6 +15,12 @@ static uint32_t threads_of(const struct gt_tenant *tenant)
     return tenant->request->thread_count;
 }
 
+/* Do its requests come to an end by themselves? */
+static bool is_open(const struct gt_tenant *tenant)
+{
+    return tenant->arrivals.kind != GT_ARRIVALS_CLOSED || tenant->arrivals.most > 0;
+}
+
 /* The threads of the joined workload stand worker by worker, tenant by tenant. */
 static void find_workers(struct gt_requests *r)
 {
@@ -34,7 +40,7 @@ static void find_workers(struct gt_requests *r)
             r->workers[w].blocked_ps = gt_calloc(r->load->tenant_count, sizeof *r->workers[w].blocked_ps);
             for (uint32_t j = 0; j < threads_of(tenant); j++)
                 r->worker_of[thread++] = w;
-            r->open_left += tenant->arrivals.kind != GT_ARRIVALS_CLOSED;
+            r->open_left += is_open(tenant);
         }
     }
 }
@@ -115,13 +121,16 @@ void gt_requests_ask_soon(struct gt_requests *r)
 static void retire(struct gt_requests *r, struct gt_worker *worker)
 {
     worker->state = GT_WORKER_IDLE;
-    r->open_left -= r->load->tenants[worker->tenant].arrivals.kind != GT_ARRIVALS_CLOSED;
+    r->open_left -= is_open(&r->load->tenants[worker->tenant]);
 }
 
 /* Closed arrivals go on while others have requests to come, and as long as they are said to. */
 static bool closed_is_over(const struct gt_requests *r, const struct gt_arrivals *arrivals)
 {
-    return arrivals->kind == GT_ARRIVALS_CLOSED && r->open_left == 0 && r->m->engine.now_ps >= arrivals->until_ps;
+    bool in_time = arrivals->until_ps != GT_TIME_NONE && r->m->engine.now_ps < arrivals->until_ps;
+
+    return arrivals->kind == GT_ARRIVALS_CLOSED && !in_time &&
+           (r->open_left == 0 || (arrivals->ends_in_time && arrivals->until_ps != GT_TIME_NONE));
 }
 
 /* Its tenant's next request is this worker's. */
@@ -155,6 +164,8 @@ static void reset_ops(struct gt_requests *r, uint32_t index)
         gt_op_index op = r->ops_list[i];
 
         m->op_numbers[op] = 0;
+        if (m->op_commands != NULL)
+            m->op_commands[op] = GT_NONE;
         if (m->op_afters_left != NULL)
             m->op_afters_left[op] = m->replay.edges_in[op];
         r->op_held_ps[op] = 0;
@@ -233,6 +244,8 @@ static void ask_about_requests(struct gt_requests *r)
             begin(r, at);
             if (at == first)
                 first = next_waiting(r, 0, -1);
+        } else if (r->load->policy->first_only) {
+            return;
         }
         at = next_waiting(r, request.arrival_ps, at);
     }
@@ -313,6 +326,11 @@ void gt_requests_begin(struct gt_machine *m)
         take_next(r, i);
 }
 
+static uint32_t tenant_of_op(const struct gt_requests *r, gt_op_index op)
+{
+    return r->workers[r->worker_of[r->workload->calls[r->workload->ops[op].call].thread]].tenant;
+}
+
 /* What an operation waited for and what it was slowed by. */
 static void account(struct gt_requests *r, struct gt_worker *worker, const struct gt_op_record *record)
 {
@@ -323,15 +341,13 @@ static void account(struct gt_requests *r, struct gt_worker *worker, const struc
 
     part_ps[GT_PART_HELD] += held_ps;
     waited_ps -= held_ps < waited_ps ? held_ps : waited_ps;
+    if (record->cause == GT_CAUSE_OP && tenant_of_op(r, record->cause_index) == worker->tenant)
+        waited_ps = 0; /* for its own */
     part_ps[GT_PART_WAITED] += waited_ps;
     if (r->alone_ps != NULL && took_ps > r->alone_ps[record->op])
         part_ps[GT_PART_SLOWED] += took_ps - r->alone_ps[record->op];
-    if (record->cause == GT_CAUSE_OP && waited_ps > 0) {
-        gt_thread_index thread = r->workload->calls[r->workload->ops[record->cause_index].call].thread;
-
-        if (r->workers[r->worker_of[thread]].tenant != worker->tenant)
-            worker->blocked_ps[r->workers[r->worker_of[thread]].tenant] += waited_ps;
-    }
+    if (record->cause == GT_CAUSE_OP)
+        worker->blocked_ps[tenant_of_op(r, record->cause_index)] += waited_ps;
 }
 
 static void may_be_done(struct gt_requests *r, uint32_t index)

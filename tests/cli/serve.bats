@@ -114,6 +114,11 @@ END
         [ "$gap" -ge 499 ] && [ "$gap" -le 501 ]
         rm f.db
     done
+    printf '{"timestamp":"2023-11-16 18:15:46"}\n{"timestamp":"2023-11-16 18:15:47"}\n' > dates.jsonl
+    sed 's/a\.csv/dates.jsonl/' one.jsonl > from.jsonl
+    "$GRIDTIDE" serve -q from.jsonl --noise off -o f.db --format csv > /dev/null
+    [ "$(sqlite3 f.db 'SELECT max(arrival_ps) FROM serve_request')" -eq 1000000000000 ]
+    rm f.db
     sed 's/a\.csv"/burst.csv","speed":2/' one.jsonl > from.jsonl
     "$GRIDTIDE" serve -q from.jsonl --noise off -o f.db --format csv > /dev/null
     [ "$(sqlite3 f.db 'SELECT (max(arrival_ps) + 500000) / 1000000 FROM serve_request')" -eq 250 ]
@@ -136,6 +141,10 @@ END
     for picture in serve-latency serve-timeline serve-policies; do
         [ -s page/$picture.svg ]
     done
+    # Nothing but best-effort tenants; nothing but a warm-up.
+    printf '%s\n' '{"load":"x","warm_up":9}' '{"tenant":"a","trace":"a.jsonl","class":"best-effort","per_s":5,"requests":3}' > few.jsonl
+    "$GRIDTIDE" serve -q few.jsonl --policy none,fifo -o few.db > /dev/null
+    "$GRIDTIDE" report -q few.db -o few
 }
 
 wrong() # TEXT: one line on standard error has it, and nothing is written
@@ -150,6 +159,7 @@ wrong() # TEXT: one line on standard error has it, and nothing is written
 
 @test "serve: what is wrong with a load is said in a line" {
     tenant='{"tenant":"a","trace":"a.jsonl"'
+    printf '%s\n' '{"gridtide":1,"device":"toy"}' '{"call":"device_sync"}' > nothing.jsonl
     while IFS='|' read -r first second text; do
         printf '%s\n' "$first" "$second" > bad.jsonl
         wrong "$text"
@@ -170,6 +180,12 @@ wrong() # TEXT: one line on standard error has it, and nothing is written
 {"load":"x","share":"mps:120"}|$tenant,"per_s":5,"requests":3}|1 to 100
 {"load":"x","share":"green:200"}|$tenant,"per_s":5,"requests":3}|SMs
 {"load":"x","share":"mps:50,50"}|$tenant,"per_s":5,"requests":3}|mps:50,50
+{"load":"x"}|$tenant,"per_s":5,"requests":0}|"requests" must be
+{"load":"x"}|$tenant,"arrivals":"closed","requests":3,"per_s":5}|no "per_s"
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"workers":256},{}|:2:
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"share":"huh"}|no way to share
+{"load":"x"}|$tenant,"per_s":5,"requests":3,"share":"mps"}|threads of one process
+{"load":"x"}|{"tenant":"n","trace":"nothing.jsonl","arrivals":"closed","requests":3}|takes no time
 {"load":"x"}||no tenants in it
 $tenant,"per_s":5,"requests":3}||must come first
 {"hello":1}||no line of a load
@@ -179,6 +195,28 @@ END
     wrong "already on line 2"
     printf '%s\n' '{"load":"x"}' '{"tenant":"a","trace":"missing.jsonl","per_s":5,"requests":3}' > bad.jsonl
     wrong "missing.jsonl"
+}
+
+@test "serve: what requests may do: graphs without edges, frees, closed arrivals beside others" {
+    printf '%s\n' '{"gridtide":1,"name":"g","device":"h200"}' '{"call":"event_record","event":"e"}' \
+        '{"call":"graph_launch","stream":"s","nodes":[{"direction":"d2h","bytes":4096}]}' > g.jsonl
+    printf '%s\n' '{"load":"g"}' '{"tenant":"g","trace":"g.jsonl","per_s":1000,"requests":50}' > graphs.jsonl
+    "$GRIDTIDE" serve -q graphs.jsonl -o g.db > /dev/null
+    [ "$(sqlite3 g.db 'SELECT count(*) FROM serve_request')" -eq 50 ]
+    # A free waits for its worker's work, not for what the gate holds back because of it.
+    printf '%s\n' '{"gridtide":1,"name":"f","device":"toy"}' '{"kernel":"k","grid":2,"block":1024,"block_us":100}' \
+        '{"call":"alloc","buffer":"m","bytes":1024}' '{"call":"launch","kernel":"k"}' '{"call":"free","buffer":"m"}' > f.jsonl
+    printf '%s\n' '{"load":"f","seconds":0.01}' '{"tenant":"f","trace":"f.jsonl","per_s":1000}' \
+        '{"tenant":"b","trace":"b.jsonl","class":"best-effort","arrivals":"closed"}' > frees.jsonl
+    for policy in none gate slices; do
+        timeout 20 "$GRIDTIDE" serve -q frees.jsonl --policy $policy > /dev/null
+    done
+    # No seconds: closed arrivals end with the others; a critical tenant that always has a request lets the load end.
+    sed 's/,"requests":2//; s/,"seconds":0.003//' two.jsonl > closed.jsonl
+    timeout 20 "$GRIDTIDE" serve -q closed.jsonl > /dev/null
+    printf '%s\n' '{"load":"c","seconds":0.01}' '{"tenant":"a","trace":"a.jsonl","arrivals":"closed"}' \
+        '{"tenant":"b","trace":"b.jsonl","class":"best-effort","per_s":100}' > starved.jsonl
+    timeout 20 "$GRIDTIDE" serve -q starved.jsonl --policy gate --saturation > /dev/null
 }
 
 @test "serve: what is wrong with a file of arrivals is said in a line" {
@@ -194,6 +232,8 @@ seconds\n|no arrivals in it
 hours\n1\n|no column seconds
 seconds\n1e30\n|53 days
 seconds\n"0.1|bad.csv:2:
+TIMESTAMP\n2023-11-16 18:15:46 garbage\n|is no time
+TIMESTAMP\n2023-99-16 18:15:46\n|is no time
 END
     run "$GRIDTIDE" serve one.jsonl --load 0
     [ "$status" -eq 2 ]

@@ -32,22 +32,32 @@ static bool time_of_day(const char *text, double *seconds)
     int year, month, used = 0;
 
     if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%lf%n", &year, &month, &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &part,
-               &used) != 6)
+               &used) != 6 ||
+        text[used] != '\0' || year < 1970 || month < 1 || month > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 ||
+        tm.tm_hour > 23 || tm.tm_min > 59 || !(part >= 0 && part < 61))
         return false;
     tm.tm_year = year - 1900;
     tm.tm_mon = month - 1;
     *seconds = (double)timegm(&tm) + part;
-    return isfinite(part);
+    return true;
+}
+
+/* The seconds that a column says, before the first is taken off. */
+static bool seconds_of(const struct reading *reading, const char *text, double *seconds)
+{
+    if (!gt_csv_number(text, seconds))
+        return time_of_day(text, seconds);
+    *seconds *= reading->unit_s;
+    return true;
 }
 
 static int add(struct reading *reading, const char *text, uint64_t line, struct gt_error *error)
 {
     double seconds, ps;
 
-    if (!gt_csv_number(text, &seconds) && !time_of_day(text, &seconds))
+    if (!seconds_of(reading, text, &seconds))
         return gt_error_set(error, "%s:%llu: '%.60s' in column %s is no time; write seconds, or YYYY-MM-DD HH:MM:SS",
                             reading->path, (unsigned long long)line, text, reading->column);
-    seconds *= reading->unit_s;
     if (reading->count == 0 && reading->from_first)
         reading->first_s = seconds;
     ps = (seconds - reading->first_s) / reading->speed * 1e12;
@@ -75,15 +85,17 @@ static void found(struct reading *reading, const char *column, bool json)
     reading->unit_s = json && !seconds ? 1e-3 : 1;
 }
 
-static int no_column(const struct reading *reading, const char *asked, struct gt_error *error)
+static int no_column(const struct reading *reading, const char *asked, uint64_t line, struct gt_error *error)
 {
+    if (reading->column != NULL)
+        asked = reading->column;
     if (asked != NULL)
-        return gt_error_set(error, "%s:1: no column '%.60s'", reading->path, asked);
+        return gt_error_set(error, "%s:%llu: no column '%.60s'", reading->path, (unsigned long long)line, asked);
     return gt_error_set(
         error,
-        "%s:1: no column seconds, Timestamp, TIMESTAMP, timestamp, time or arrival; name the one with "
+        "%s:%llu: no column seconds, Timestamp, TIMESTAMP, timestamp, time or arrival; name the one with "
         "the times in \"column\"",
-        reading->path);
+        reading->path, (unsigned long long)line);
 }
 
 /* The column of the heading that has the times; UINT32_MAX: none. */
@@ -112,7 +124,7 @@ static int read_csv(struct reading *reading, struct gt_input *input, const char 
     got = gt_csv_next(&csv, error);
     if (got == 1) {
         column = csv_column(reading, &csv, asked);
-        got = column == UINT32_MAX ? no_column(reading, asked, error) - 1 : 1;
+        got = column == UINT32_MAX ? no_column(reading, asked, 1, error) - 1 : 1;
     }
     while (got == 1 && (got = gt_csv_next(&csv, error)) == 1)
         if (add(reading, gt_csv_field(&csv, column), csv.line, error) != 0)
@@ -164,7 +176,7 @@ static int read_json_lines(struct reading *reading, struct gt_input *input, cons
         }
         field = json_field(reading, object, asked);
         if (field == NULL) {
-            got = no_column(reading, asked, error) - 1;
+            got = no_column(reading, asked, lines.number, error) - 1;
             break;
         }
         snprintf(value, sizeof value, "%.*s",

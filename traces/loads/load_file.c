@@ -133,13 +133,17 @@ static int check_arrivals(const struct raw_tenant *raw, const struct reading *re
     if (drawn && !isnan(raw->load) && !(raw->load > 0 && raw->load <= 100))
         return gt_error_set(
             error, "\"load\" must be more than 0, and 100 at most; 1 is all that the tenant can serve alone");
+    if (!drawn && (!isnan(raw->per_s) || !isnan(raw->load)))
+        return gt_error_set(error, "%s arrivals have no \"per_s\" and no \"load\"", gt_arrivals_names[raw->arrivals]);
+    if (raw->requests == 0)
+        return gt_error_set(error, "\"requests\" must be 1 or more");
     if (!(raw->burst >= 1 && raw->burst <= 1e6))
         return gt_error_set(error, "\"burst\" must be from 1 to 1e6 requests");
     if (!(raw->speed > 0 && raw->speed <= 1e9))
         return gt_error_set(error, "\"speed\" must be more than 0, and 1e9 at most");
     if ((raw->arrivals == GT_ARRIVALS_FILE) != (raw->file != NULL && raw->file->type == GT_JSON_STRING))
         return gt_error_set(error, "\"file\" goes with \"arrivals\":\"file\"");
-    if (drawn && raw->requests == 0 && reading->until_ps == GT_TIME_NONE)
+    if (drawn && raw->requests == UINT64_MAX && reading->until_ps == GT_TIME_NONE)
         return gt_error_set(error, "how many? give the tenant \"requests\", or the load \"seconds\"");
     return 0;
 }
@@ -166,9 +170,13 @@ static int check_tenant(const struct raw_tenant *raw, const struct reading *read
 
 static int read_tenant(struct reading *reading, const struct gt_json_token *object, struct gt_error *error)
 {
-    struct raw_tenant raw = {
-        .per_s = NAN, .load = NAN, .burst = 1, .speed = 1, .workers = 1, .deadline_ps = GT_TIME_NONE
-    };
+    struct raw_tenant raw = { .per_s = NAN,
+                              .load = NAN,
+                              .burst = 1,
+                              .speed = 1,
+                              .workers = 1,
+                              .deadline_ps = GT_TIME_NONE,
+                              .requests = UINT64_MAX };
     struct gt_load_file *file = reading->file;
     struct gt_load_tenant *tenant;
     char *path, *column;
@@ -191,7 +199,8 @@ static int read_tenant(struct reading *reading, const struct gt_json_token *obje
                       .per_s = raw.per_s,
                       .burst = raw.burst,
                       .seed = file->seed * GT_LOAD_TENANTS_MAX + file->tenant_count,
-                      .most = raw.requests,
+                      .most = raw.requests == UINT64_MAX ? 0 : raw.requests,
+                      .ends_in_time = raw.class == 0,
                       .until_ps = reading->until_ps },
         .line = (uint32_t)reading->line_number,
     };
@@ -258,10 +267,16 @@ static int check_end(const struct reading *reading, struct gt_error *error)
 {
     const struct gt_load_file *file = reading->file;
     bool ends = reading->until_ps != GT_TIME_NONE;
+    uint32_t workers = 0;
 
     if (file->tenant_count == 0)
         return gt_error_set(error, "%s: no tenants in it; a line {\"tenant\":\"NAME\",\"trace\":\"FILE\",...} is one",
                             reading->path);
+    for (uint32_t i = 0; i < file->tenant_count; i++)
+        workers += file->tenants[i].workers;
+    if (workers > GT_LOAD_WORKERS_MAX)
+        return gt_error_set(error, "%s: %u workers in all; %d are the most", reading->path, workers,
+                            GT_LOAD_WORKERS_MAX);
     for (uint32_t i = 0; i < file->tenant_count; i++)
         ends |= file->tenants[i].arrivals.kind != GT_ARRIVALS_CLOSED || file->tenants[i].arrivals.most > 0;
     return ends ? 0

@@ -23,7 +23,7 @@ CREATE TABLE serve_request (       -- in the order in which they were done
     slowed_ps INTEGER NOT NULL,    -- operations took longer than alone
     blocker_no INTEGER             -- the tenant that operations waited for longest
 );
-CREATE TABLE serve_operation (     -- the first ones behind the warm-up of the first run
+CREATE TABLE serve_operation (     -- the first ones of the first run
     tenant_no INTEGER NOT NULL, lane INTEGER NOT NULL, -- lane: a stream of all workers
     kind TEXT NOT NULL, name TEXT, -- name: a kernel's
     start_ps INTEGER NOT NULL, end_ps INTEGER NOT NULL

@@ -96,7 +96,7 @@ struct gt_workload *gt_request_cut(const struct gt_workload *workload, const str
     gt_range_index found = GT_NONE;
 
     if (range != NULL && (found = find_range(workload, range)) == GT_NONE) {
-        gt_error_set(error, "no range '%.60s' in the trace; gridtide stats --by range lists them", range);
+        gt_error_set(error, "no range '%.60s' in the trace; gridtide stats lists those of a run", range);
         return NULL;
     }
     gt_state(&stated, workload, recorded, &options);

@@ -55,8 +55,12 @@ static int size_one(const struct sizing *sizing, uint32_t tenant, uint32_t *sms,
     const struct gt_tenant *own = &sizing->serve->load.tenants[tenant];
     uint32_t step = sizing->serve->device.green_step_sms, all = sizing->serve->device.sms, low = 1,
              high = (all + step - 1) / step;
+    struct gt_error too_few;
     double us, target_us;
 
+    if (own->arrivals.kind == GT_ARRIVALS_CLOSED && own->arrivals.most == 0 && own->arrivals.until_ps == GT_TIME_NONE)
+        return gt_error_set(error, "tenant '%.60s' never ends alone: give it \"requests\", or the load \"seconds\"",
+                            own->name);
     if (p99_us(sizing, tenant, all, &us, error) != 0)
         return -1;
     target_us = own->deadline_ps != GT_TIME_NONE ? (double)own->deadline_ps / 1e6 : slack * us;
@@ -66,9 +70,8 @@ static int size_one(const struct sizing *sizing, uint32_t tenant, uint32_t *sms,
     while (low < high) {
         uint32_t middle = (low + high) / 2;
 
-        if (p99_us(sizing, tenant, middle * step, &us, error) != 0)
-            return -1;
-        if (us <= target_us)
+        /* Too few for a kernel whose blocks must all fit at once: not enough, as well. */
+        if (p99_us(sizing, tenant, middle * step, &us, &too_few) == 0 && us <= target_us)
             high = middle;
         else
             low = middle + 1;

@@ -271,11 +271,28 @@ static int serve_all(const struct arguments *arguments, struct gt_serve_load *se
     return status;
 }
 
+/* Before anything is simulated: are there such policies, and tenants that --load is for? */
+static int check_asked(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_error *error)
+{
+    bool stated = false;
+
+    for (uint32_t i = 0; i < arguments->policy_count; i++)
+        if (gt_serve_policy_find(&serve->load, arguments->policies[i], error) != 0)
+            return -1;
+    for (uint32_t i = 0; i < serve->file.tenant_count; i++)
+        stated |= !isnan(serve->file.tenants[i].load);
+    if (arguments->load_count > 0 && !stated)
+        return gt_error_set(error, "%s: --load is for tenants that state a \"load\", and none does", arguments->path);
+    return 0;
+}
+
 /* The whole command, into a store where one is asked for. */
 static int serve_load(const struct arguments *arguments, struct gt_serve_load *serve, struct gt_error *error)
 {
     struct gt_serve_rows *rows = NULL;
 
+    if (check_asked(arguments, serve, error) != 0)
+        return -1;
     if (arguments->output != NULL && (rows = gt_serve_rows_begin(arguments->output, error)) == NULL)
         return -1;
     if (serve_all(arguments, serve, rows, error) != 0) {

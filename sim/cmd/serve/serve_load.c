@@ -27,6 +27,23 @@ static int choose_device(struct gt_serve_load *serve, struct gt_workload *const 
     return gt_run_device(named, name != NULL ? name : serve->file.device, quiet, &serve->device, error);
 }
 
+/* What a tenant says of itself means something only where tenants are processes. */
+static int check_share(const struct gt_serve_load *serve, const struct gt_load_tenant *tenant, bool overridden,
+                       struct gt_error *error)
+{
+    struct gt_sharing sharing;
+
+    if (tenant->share == NULL)
+        return 0;
+    if (gt_sharing_parse(tenant->share, strlen(tenant->share), &sharing, error) != 0)
+        return gt_error_prefix(error, "tenant '%.60s': sharing: ", tenant->name);
+    if (!overridden && serve->load.one_process)
+        return gt_error_set(
+            error, "tenant '%.60s' says how it shares, but all are threads of one process; say how the load shares",
+            tenant->name);
+    return 0;
+}
+
 static int choose_sharing(struct gt_serve_load *serve, const char *share, struct gt_error *error)
 {
     const struct gt_load_file *file = &serve->file;
@@ -34,14 +51,16 @@ static int choose_sharing(struct gt_serve_load *serve, const char *share, struct
     serve->share = share != NULL ? share : file->share != NULL ? file->share : one_process;
     serve->load.one_process = strcmp(serve->share, one_process) == 0;
     memset(serve->sharings, 0, sizeof serve->sharings);
+    for (uint32_t i = 0; i < file->tenant_count; i++)
+        if (check_share(serve, &file->tenants[i], share != NULL, error) != 0)
+            return -1;
     if (serve->load.one_process || strcmp(serve->share, GT_SHARE_RIGHT_SIZED) == 0)
         return 0;
     if (gt_sharing_parse_all(serve->share, serve->sharings, file->tenant_count, error) != 0)
         return gt_error_prefix(error, "sharing '%.60s' (or streams: one process): ", serve->share);
     for (uint32_t i = 0; i < file->tenant_count && share == NULL; i++)
-        if (file->tenants[i].share != NULL &&
-            gt_sharing_parse(file->tenants[i].share, strlen(file->tenants[i].share), &serve->sharings[i], error) != 0)
-            return gt_error_prefix(error, "tenant '%.60s': sharing: ", file->tenants[i].name);
+        if (file->tenants[i].share != NULL)
+            gt_sharing_parse(file->tenants[i].share, strlen(file->tenants[i].share), &serve->sharings[i], error);
     return 0;
 }
 
@@ -79,12 +98,18 @@ static void take_tenants(struct gt_serve_load *serve)
     }
 }
 
-/* A device synchronisation waits for its worker's work alone: what is in its context (of which its first stream is one). */
+/* A device synchronisation, and a free, which is one too, wait for their worker's work alone: what is in its context (of which its
+ * first stream is one).  With others of the process they would also wait for what a policy holds back. */
 static void keep_syncs_apart(struct gt_workload *joined, const gt_stream_index *first_stream)
 {
-    for (gt_call_index i = 0; i < joined->call_count; i++)
-        if (joined->calls[i].kind == GT_CALL_DEVICE_SYNC && joined->calls[i].stream == GT_NONE)
-            joined->calls[i].stream = first_stream[joined->calls[i].thread];
+    for (gt_call_index i = 0; i < joined->call_count; i++) {
+        struct gt_call *call = &joined->calls[i];
+
+        if (call->stream != GT_NONE || (call->kind != GT_CALL_DEVICE_SYNC && call->kind != GT_CALL_FREE))
+            continue;
+        call->stream = first_stream[call->thread];
+        call->kind = call->stream != GT_NONE ? GT_CALL_DEVICE_SYNC : GT_CALL_OTHER;
+    }
 }
 
 /* Threads, streams and processes of the joined workload, worker by worker. */
@@ -284,8 +309,11 @@ int gt_serve_saturate(struct gt_serve_load *serve, uint32_t tenant, const struct
     struct gt_arrivals said = serve->load.tenants[tenant].arrivals;
     int status;
 
+    if (serve->load.tenants[tenant].alone_ps == 0)
+        return gt_error_set(error, "tenant '%.60s': a request takes no time: it has no saturation",
+                            serve->load.tenants[tenant].name);
     serve->load.tenants[tenant].arrivals =
-        (struct gt_arrivals){ .kind = GT_ARRIVALS_CLOSED, .until_ps = length_ps(&serve->load) };
+        (struct gt_arrivals){ .kind = GT_ARRIVALS_CLOSED, .ends_in_time = true, .until_ps = length_ps(&serve->load) };
     status = gt_serve_simulate(serve, asked, error);
     serve->load.tenants[tenant].arrivals = said;
     return status;
@@ -329,6 +357,11 @@ static int find_alone(struct gt_serve_load *serve, uint32_t tenant, struct gt_er
     }
     serve->alone_op_ps[tenant] = alone.op_ps;
     serve->load.tenants[tenant].alone_ps = alone.took_ps;
+    if (alone.took_ps == 0 &&
+        (serve->load.tenants[tenant].arrivals.kind == GT_ARRIVALS_CLOSED || !isnan(serve->file.tenants[tenant].load)))
+        return gt_error_set(error,
+                            "tenant '%.60s': a request takes no time: its arrivals can be neither closed nor a load",
+                            own.name);
     return 0;
 }
 
