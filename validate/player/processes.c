@@ -281,6 +281,7 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
                                      struct gt_error *error)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
+    uint32_t said = 0; /* whose description: of one that had copies within the device, which others need not have */
     int status;
 
     player->workload = workload;
@@ -299,7 +300,10 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
         close_player(player);
         return NULL;
     }
-    snprintf(player->description, sizeof player->description, "%s processes=%u", player->answers[0].description,
+    for (uint32_t i = 1; i < player->count; i++)
+        if (strstr(player->answers[i].description, GT_PLAYED_KERNELS_RECORDED) != NULL)
+            said = i;
+    snprintf(player->description, sizeof player->description, "%s processes=%u", player->answers[said].description,
              player->count);
     return player;
 }
