@@ -9,7 +9,8 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
-    validate/player/process_part.c validate/player/process_part.h validate/player/together.h validate/player/processes.h validate/player/mps.h \
+    validate/player/mps.c validate/player/mps.h validate/player/process_part.c validate/player/process_part.h \
+    validate/player/processes.c validate/player/processes.h validate/player/together.c validate/player/together.h \
     validate/player/stored.c validate/player/stored.h \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
     validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/grid_sync.c validate/random/kernel_list.c validate/random/kernel_list.h validate/random/pairs.c \
@@ -33,7 +34,6 @@ VALIDATE_CUDA_SOURCES = \
     validate/player/gpus.c validate/player/graph.c validate/player/internal.h validate/player/kernels.c \
     validate/player/lock.c validate/player/memory.c \
     validate/player/network.c validate/player/peer.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
-    validate/player/mps.c validate/player/processes.c validate/player/together.c \
     validate/player/task_works.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \

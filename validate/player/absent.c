@@ -1,5 +1,5 @@
 /* The player of a build without the CUDA toolkit: says so. */
-#include "validate/player/processes.h"
+#include "validate/validate.h"
 
 static int find(struct gt_gpu_facts *facts, struct gt_error *error)
 {
@@ -9,4 +9,3 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
 }
 
 const struct gt_players gt_cuda_players = { .find = find };
-const struct gt_players gt_process_players = { .find = find };

@@ -1,6 +1,7 @@
 #include "validate/player/processes.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,24 +208,53 @@ static int start(struct gt_player *player, struct process *process, struct gt_er
     return 0;
 }
 
-/* All have said that they are done; the first that failed says why. */
+/* A process has answered, or ended; the first that failed says why. */
+static int take_answer(struct gt_player *player, uint32_t number, int status, struct gt_error *error)
+{
+    struct answer *answer = &player->answers[number];
+    bool heard = get_all(player->processes[number].hear, answer, sizeof *answer);
+
+    if (heard && answer->status == 0)
+        return status;
+    gt_together_fail(player->together);
+    if (status == 0)
+        gt_error_set(error, "%s",
+                     heard && answer->error.text[0] != '\0' ? answer->error.text : "a player's process has ended");
+    return -1;
+}
+
+/* All have said that they are done, in whatever order: where one fails, others wait for it until they are told. */
 static int await_all(struct gt_player *player, struct gt_error *error)
 {
+    struct pollfd waiting[PROCESSES_MAX];
+    uint32_t left = player->count;
     int status = 0;
 
-    for (uint32_t i = 0; i < player->count; i++) {
-        struct answer *answer = &player->answers[i];
-
-        if (get_all(player->processes[i].hear, answer, sizeof *answer) && answer->status == 0)
-            continue;
-        gt_together_fail(player->together);
-        if (status == 0 && answer->status != 0 && answer->error.text[0] != '\0')
-            gt_error_set(error, "%s", answer->error.text);
-        else if (status == 0)
-            gt_error_set(error, "a player's process has ended");
-        status = -1;
+    for (uint32_t i = 0; i < player->count; i++)
+        waiting[i] = (struct pollfd){ .fd = player->processes[i].hear, .events = POLLIN };
+    while (left > 0) {
+        if (poll(waiting, player->count, -1) < 0 && errno != EINTR)
+            return gt_error_set(error, "cannot wait for players: %s", strerror(errno));
+        for (uint32_t i = 0; i < player->count; i++) {
+            if (waiting[i].fd < 0 || waiting[i].revents == 0)
+                continue;
+            status = take_answer(player, i, status, error);
+            waiting[i].fd = -1; /* poll() passes it over */
+            waiting[i].revents = 0;
+            left--;
+        }
     }
     return status;
+}
+
+/* False where that process has ended; which must not end this one. */
+static bool tell_player(const struct process *process, char what)
+{
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    bool told = send_all(process->tell, &what, 1);
+
+    signal(SIGPIPE, before);
+    return told;
 }
 
 static int choose_processes(struct gt_player *player, struct gt_error *error)
@@ -253,19 +283,17 @@ static int choose_processes(struct gt_player *player, struct gt_error *error)
 
 static void close_player(struct gt_player *player)
 {
-    const char end = END;
-
     if (player == NULL)
         return;
     if (gt_together_failed(player->together))
         for (uint32_t i = 0; i < player->count; i++)
             if (player->processes[i].pid > 0)
-                kill(player->processes[i].pid, SIGTERM);
+                kill(player->processes[i].pid, SIGKILL);
     for (uint32_t i = 0; i < player->count; i++) {
         struct process *process = &player->processes[i];
 
         if (process->pid > 0) {
-            (void)!write(process->tell, &end, 1);
+            tell_player(process, END);
             waitpid(process->pid, NULL, 0);
             close(process->tell);
             close(process->hear);
@@ -376,7 +404,7 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
     const char what = probe != NULL ? PLAY : PLAY_WARM_UP;
 
     for (uint32_t i = 0; i < player->count; i++)
-        if (!send_all(player->processes[i].tell, &what, 1))
+        if (!tell_player(&player->processes[i], what))
             gt_together_fail(player->together);
     if (await_all(player, error) != 0)
         return -1;
