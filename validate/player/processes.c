@@ -208,19 +208,25 @@ static int start(struct gt_player *player, struct process *process, struct gt_er
     return 0;
 }
 
-/* A process has answered, or ended; the first that failed says why. */
-static int take_answer(struct gt_player *player, uint32_t number, int status, struct gt_error *error)
+/* A process has answered, or ended: did it do what it was told? */
+static bool take_answer(struct gt_player *player, uint32_t number)
 {
     struct answer *answer = &player->answers[number];
-    bool heard = get_all(player->processes[number].hear, answer, sizeof *answer);
 
-    if (heard && answer->status == 0)
-        return status;
-    gt_together_fail(player->together);
-    if (status == 0)
-        gt_error_set(error, "%s",
-                     heard && answer->error.text[0] != '\0' ? answer->error.text : "a player's process has ended");
-    return -1;
+    if (!get_all(player->processes[number].hear, answer, sizeof *answer))
+        *answer = (struct answer){ .status = -1 };
+    if (answer->status != 0)
+        gt_together_fail(player->together);
+    return answer->status == 0;
+}
+
+/* Of those that did not: others end because one has failed, and that one says why. */
+static int say_why(const struct gt_player *player, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < player->count; i++)
+        if (player->answers[i].status != 0 && player->answers[i].error.text[0] != '\0')
+            return gt_error_set(error, "%s", player->answers[i].error.text);
+    return gt_error_set(error, "a player's process has ended");
 }
 
 /* All have said that they are done, in whatever order: where one fails, others wait for it until they are told. */
@@ -228,7 +234,7 @@ static int await_all(struct gt_player *player, struct gt_error *error)
 {
     struct pollfd waiting[PROCESSES_MAX];
     uint32_t left = player->count;
-    int status = 0;
+    bool done = true;
 
     for (uint32_t i = 0; i < player->count; i++)
         waiting[i] = (struct pollfd){ .fd = player->processes[i].hear, .events = POLLIN };
@@ -238,13 +244,13 @@ static int await_all(struct gt_player *player, struct gt_error *error)
         for (uint32_t i = 0; i < player->count; i++) {
             if (waiting[i].fd < 0 || waiting[i].revents == 0)
                 continue;
-            status = take_answer(player, i, status, error);
+            done &= take_answer(player, i);
             waiting[i].fd = -1; /* poll() passes it over */
             waiting[i].revents = 0;
             left--;
         }
     }
-    return status;
+    return done ? 0 : say_why(player, error);
 }
 
 /* False where that process has ended; which must not end this one. */
