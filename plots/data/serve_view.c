@@ -1,6 +1,5 @@
 #include "plots/data/serve_view.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +8,6 @@
 
 /* Of a file that may be anybody's. */
 enum { RUNS_MAX = 10000, TENANTS_MAX = 64, OPERATIONS_MAX = 2000, SMS_MAX = 1 << 20 };
-
-double gt_serve_view_percentile_us(const struct gt_serve_view_tenant *tenant, double percent)
-{
-    uint64_t rank = (uint64_t)ceil(percent / 100 * (double)tenant->count);
-
-    if (tenant->count == 0)
-        return NAN;
-    return tenant->latency_us[rank > 0 ? rank - 1 : 0];
-}
 
 static int read_requests(struct gt_store *store, int64_t run, int64_t number, struct gt_serve_view_tenant *tenant,
                          struct gt_error *error)

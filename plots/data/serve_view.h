@@ -42,7 +42,4 @@ struct gt_serve_view {
 int gt_serve_view_load(struct gt_serve_view *view, struct gt_store *store, struct gt_error *error);
 void gt_serve_view_free(struct gt_serve_view *view);
 
-/* The latency that `percent` of a tenant's requests do not exceed; NAN of none. */
-double gt_serve_view_percentile_us(const struct gt_serve_view_tenant *tenant, double percent);
-
 #endif

@@ -46,3 +46,15 @@ int gt_plain_figure(FILE *out, const struct gt_folder *folder, const char *name,
             name, title, name, name, drawing.width_px, drawing.height_px, drawing.alt, how, name, name);
     return 0;
 }
+
+int gt_plain_page(const struct gt_folder *folder, gt_plain_put *put, const void *user, struct gt_error *error)
+{
+    FILE *out = gt_folder_open(folder, "index.html", error);
+
+    if (out == NULL)
+        return -1;
+    if (put(out, folder, user, error) == 0)
+        return gt_folder_close(folder, out, error);
+    fclose(out);
+    return -1;
+}

@@ -16,6 +16,11 @@ int gt_plain_figure(FILE *out, const struct gt_folder *folder, const char *name,
                     gt_plain_prepare *prepare, const void *user, struct gt_error *error);
 void gt_plain_foot(FILE *out);
 
+/* Writes all of a page of the user's. Returns 0 or -1. */
+typedef int gt_plain_put(FILE *out, const struct gt_folder *folder, const void *user, struct gt_error *error);
+/* The report's first page, by `put`.  Returns 0 or -1. */
+int gt_plain_page(const struct gt_folder *folder, gt_plain_put *put, const void *user, struct gt_error *error);
+
 /* The whole page of a sweep (page_sweep.c), of a load (page_serve.c), into a folder that was begun with their pictures.  Return 0 or -1. */
 int gt_page_sweep(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error);
 int gt_page_serve(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error);

@@ -5,6 +5,7 @@
 #include "plots/figures/serve_figures.h"
 #include "plots/page/page_plain.h"
 #include "plots/page/page_table.h"
+#include "sim/base/sort.h"
 #include "traces/names/clean_text.h"
 
 enum { ROWS_MAX = 2000 };
@@ -65,10 +66,10 @@ static void put_latencies(FILE *out, const struct gt_serve_view *view)
             gt_page_cell(out, gt_count_text(tenant->count));
             gt_page_cell(out, gt_number_text(tenant->per_s));
             gt_page_cell(out, us_text(tenant->alone_us));
-            gt_page_cell(out, us_text(gt_serve_view_percentile_us(tenant, 50)));
-            gt_page_cell(out, us_text(gt_serve_view_percentile_us(tenant, 95)));
-            gt_page_cell(out, us_text(gt_serve_view_percentile_us(tenant, 99)));
-            gt_page_cell(out, us_text(gt_serve_view_percentile_us(tenant, 100)));
+            gt_page_cell(out, us_text(gt_percentile(tenant->latency_us, tenant->count, 50)));
+            gt_page_cell(out, us_text(gt_percentile(tenant->latency_us, tenant->count, 95)));
+            gt_page_cell(out, us_text(gt_percentile(tenant->latency_us, tenant->count, 99)));
+            gt_page_cell(out, us_text(gt_percentile(tenant->latency_us, tenant->count, 100)));
             gt_page_cell(out, us_text(tenant->deadline_us));
             if (isnan(tenant->deadline_us))
                 fputs("<td>–</td>", out);
@@ -109,9 +110,10 @@ static void put_time(FILE *out, const struct gt_serve_view *view)
     gt_page_table_end(out, "serve", rows_of(view), shown);
 }
 
-static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_serve_view *view,
-                    struct gt_error *error)
+static int put_page(FILE *out, const struct gt_folder *folder, const void *user, struct gt_error *error)
 {
+    const struct gt_serve_view *view = user;
+
     if (gt_plain_head(out, "Requests", error) != 0)
         return -1;
     put_headline(out, view);
@@ -137,18 +139,10 @@ static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_s
 int gt_page_serve(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error)
 {
     struct gt_serve_view view;
-    FILE *out;
     int result = gt_serve_view_load(&view, store, error);
 
-    out = result == 0 ? gt_folder_open(folder, "index.html", error) : NULL;
-    if (out == NULL) {
-        result = -1;
-    } else if (put_page(out, folder, &view, error) != 0) {
-        fclose(out);
-        result = -1;
-    } else {
-        result = gt_folder_close(folder, out, error);
-    }
+    if (result == 0)
+        result = gt_plain_page(folder, put_page, &view, error);
     gt_serve_view_free(&view);
     return result;
 }

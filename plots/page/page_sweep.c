@@ -60,9 +60,10 @@ static void put_headline(FILE *out, const struct gt_sweep_view *view)
     fputs(".</p>\n</section>\n", out);
 }
 
-static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_sweep_view *view,
-                    struct gt_error *error)
+static int put_page(FILE *out, const struct gt_folder *folder, const void *user, struct gt_error *error)
 {
+    const struct gt_sweep_view *view = user;
+
     if (gt_plain_head(out, "Sweep", error) != 0)
         return -1;
     put_headline(out, view);
@@ -84,18 +85,10 @@ static int put_page(FILE *out, const struct gt_folder *folder, const struct gt_s
 int gt_page_sweep(const struct gt_folder *folder, struct gt_store *store, struct gt_error *error)
 {
     struct gt_sweep_view view;
-    FILE *out;
     int result = gt_sweep_view_load(&view, store, error);
 
-    out = result == 0 ? gt_folder_open(folder, "index.html", error) : NULL;
-    if (out == NULL) {
-        result = -1;
-    } else if (put_page(out, folder, &view, error) != 0) {
-        fclose(out);
-        result = -1;
-    } else {
-        result = gt_folder_close(folder, out, error);
-    }
+    if (result == 0)
+        result = gt_plain_page(folder, put_page, &view, error);
     gt_sweep_view_free(&view);
     return result;
 }

@@ -9,6 +9,9 @@ struct gt_serve_policy; /* sim/serve/policy.h */
 
 enum { GT_LOAD_TENANTS_MAX = 64, GT_LOAD_WORKERS_MAX = 256 };
 
+/* Of tenants whose latency matters, and of others. */
+extern const char *const gt_tenant_class_names[2];
+
 struct gt_tenant {
     char *name;
     bool critical;          /* its latency matters; else best-effort: its throughput does */

@@ -1,6 +1,8 @@
 /* The table of dispatch policies. */
 #include "sim/serve/policy.h"
 
+const char *const gt_tenant_class_names[2] = { "critical", "best-effort" };
+
 #define MOST_BLOCKS 4294967295.0
 
 const struct gt_serve_policy gt_serve_policies[] = {

@@ -28,8 +28,6 @@ static const struct gt_field load_fields[] = {
 };
 static const struct gt_field_table load_table = GT_FIELD_TABLE("the load", load_fields);
 
-static const char *const classes[] = { "critical", "best-effort" };
-
 struct raw_tenant {
     const struct gt_json_token *name, *trace, *share, *range, *file, *column;
     double per_s, load, burst, speed;
@@ -42,7 +40,7 @@ static const struct gt_field tenant_fields[] = {
     { "tenant", GT_FIELD_TEXT, offsetof(struct raw_tenant, name), NULL, 0 },
     { "trace", GT_FIELD_TEXT, offsetof(struct raw_tenant, trace), NULL, 0 },
     { "range", GT_FIELD_TEXT, offsetof(struct raw_tenant, range), NULL, 0 },
-    { "class", GT_FIELD_CHOICE, offsetof(struct raw_tenant, class), classes, 2 },
+    { "class", GT_FIELD_CHOICE, offsetof(struct raw_tenant, class), gt_tenant_class_names, 2 },
     { "arrivals", GT_FIELD_CHOICE, offsetof(struct raw_tenant, arrivals), gt_arrivals_names, GT_ARRIVALS_KINDS },
     { "per_s", GT_FIELD_DOUBLE, offsetof(struct raw_tenant, per_s), NULL, 0 },
     { "load", GT_FIELD_DOUBLE, offsetof(struct raw_tenant, load), NULL, 0 },

@@ -71,6 +71,8 @@ int gt_store_plain(struct gt_store *store, int64_t trace_id, const struct gt_wor
 
 /* Bind a picosecond time, capped at what SQLite holds; GT_TIME_NONE gives NULL. */
 void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);
+/* Bind a number; one that is not finite gives NULL. */
+void gt_store_bind_real(sqlite3_stmt *statement, int place, double value);
 /* Bind text that outlives the step; NULL and "" give NULL. */
 void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text);
 

@@ -1,6 +1,5 @@
 #include "traces/store/serve_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "traces/store/internal.h"
@@ -82,10 +81,7 @@ int gt_serve_rows_run(struct gt_serve_rows *rows, const struct gt_serve_row *row
     sqlite3_bind_int64(insert, 1, rows->runs);
     sqlite3_bind_text(insert, 2, row->policy, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 3, row->share, -1, SQLITE_STATIC);
-    if (isnan(row->load))
-        sqlite3_bind_null(insert, 4);
-    else
-        sqlite3_bind_double(insert, 4, row->load);
+    gt_store_bind_real(insert, 4, row->load);
     sqlite3_bind_int64(insert, 5, (int64_t)row->seed);
     sqlite3_bind_text(insert, 6, row->device, -1, SQLITE_STATIC);
     if (gt_store_step(rows->store, insert, error) != 0)
@@ -95,7 +91,7 @@ int gt_serve_rows_run(struct gt_serve_rows *rows, const struct gt_serve_row *row
         sqlite3_bind_int64(insert, 1, rows->runs);
         sqlite3_bind_int64(insert, 2, i);
         sqlite3_bind_text(insert, 3, load->tenants[i].name, -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 4, load->tenants[i].critical ? "critical" : "best-effort", -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 4, gt_tenant_class_names[!load->tenants[i].critical], -1, SQLITE_STATIC);
         sqlite3_bind_int64(insert, 5, load->tenants[i].workers);
         gt_store_bind_time(insert, 6, load->tenants[i].deadline_ps);
         gt_store_bind_time(insert, 7, load->tenants[i].alone_ps);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,14 @@ void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps)
         sqlite3_bind_null(statement, place);
     else
         sqlite3_bind_int64(statement, place, time_ps > INT64_MAX ? INT64_MAX : (int64_t)time_ps);
+}
+
+void gt_store_bind_real(sqlite3_stmt *statement, int place, double value)
+{
+    if (isfinite(value))
+        sqlite3_bind_double(statement, place, value);
+    else
+        sqlite3_bind_null(statement, place);
 }
 
 void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text)

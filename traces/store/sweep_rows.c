@@ -1,18 +1,8 @@
 /* Points of a sweep, written and read. */
 #include "traces/store/sweep_rows.h"
 
-#include <math.h>
-
 #include "traces/store/internal.h"
 #include "traces/store/query.h"
-
-static void bind_real(sqlite3_stmt *statement, int place, double value)
-{
-    if (isfinite(value))
-        sqlite3_bind_double(statement, place, value);
-    else
-        sqlite3_bind_null(statement, place);
-}
 
 int gt_sweep_begin(struct gt_store *store, struct gt_error *error)
 {
@@ -36,10 +26,10 @@ int gt_sweep_put_trace(struct gt_store *store, uint32_t number, const struct gt_
         return -1;
     gt_store_bind_text(update, 1, trace->name);
     gt_store_bind_text(update, 2, trace->device);
-    bind_real(update, 3, trace->measured_us);
-    bind_real(update, 4, trace->replay_us);
-    bind_real(update, 5, trace->baseline_us);
-    bind_real(update, 6, trace->step_us);
+    gt_store_bind_real(update, 3, trace->measured_us);
+    gt_store_bind_real(update, 4, trace->replay_us);
+    gt_store_bind_real(update, 5, trace->baseline_us);
+    gt_store_bind_real(update, 6, trace->step_us);
     sqlite3_bind_int64(update, 7, trace->steps);
     sqlite3_bind_int64(update, 8, number);
     result = gt_store_step(store, update, error);
@@ -60,15 +50,15 @@ int gt_sweep_put(struct gt_store *store, uint32_t trace, const struct gt_sweep_r
     sqlite3_bind_int64(insert, 1, (int64_t)row->point);
     sqlite3_bind_int64(insert, 2, trace);
     sqlite3_bind_text(insert, 3, row->change, -1, SQLITE_STATIC);
-    bind_real(insert, 4, row->predicted_us);
-    bind_real(insert, 5, row->step_us);
-    bind_real(insert, 6, row->low_us);
-    bind_real(insert, 7, row->high_us);
-    bind_real(insert, 8, row->change_pct);
+    gt_store_bind_real(insert, 4, row->predicted_us);
+    gt_store_bind_real(insert, 5, row->step_us);
+    gt_store_bind_real(insert, 6, row->low_us);
+    gt_store_bind_real(insert, 7, row->high_us);
+    gt_store_bind_real(insert, 8, row->change_pct);
     gt_store_bind_text(insert, 9, row->trust);
     gt_store_bind_text(insert, 10, row->assumptions);
     gt_store_bind_text(insert, 11, row->bound_by);
-    bind_real(insert, 12, row->bound_pct);
+    gt_store_bind_real(insert, 12, row->bound_pct);
     gt_store_bind_text(insert, 13, row->refusal);
     result = gt_store_step(store, insert, error);
     sqlite3_finalize(insert);

@@ -20,21 +20,16 @@ struct sizing {
     bool noise, quiet;
 };
 
-static int take(void *user, const struct gt_request_record *record, struct gt_error *error)
-{
-    struct gt_serve_result *result = user;
-
-    return record->number < result->serve->load.warm_up ? 0 : gt_serve_result_take(result, record, error);
-}
-
 /* The tenant's p99 alone on so many SMs. */
 static int p99_us(const struct sizing *sizing, uint32_t tenant, uint32_t sms, double *us, struct gt_error *error)
 {
     struct gt_serve_result *result = gt_calloc(1, sizeof *result);
     struct gt_progress progress;
-    const struct gt_serve_asked asked = {
-        .seed = sizing->seed, .noise = sizing->noise, .sink = take, .user = result, .progress = &progress
-    };
+    const struct gt_serve_asked asked = { .seed = sizing->seed,
+                                          .noise = sizing->noise,
+                                          .sink = gt_serve_result_take,
+                                          .user = result,
+                                          .progress = &progress };
     int status;
 
     result->serve = sizing->serve;

@@ -28,7 +28,7 @@ struct gt_serve_load {
 };
 
 /* Read the load at `path`, its traces, and the device, which `model` may choose; simulate a request of each tenant alone.
- * `share` and `policy`: instead of what the file says; NULL: that.  Returns 0, or -1 with the reason; either way
+ * `share`: instead of what the file says; NULL: that.  Returns 0, or -1 with the reason; either way
  * gt_serve_load_end() ends it. */
 int gt_serve_load_begin(struct gt_serve_load *serve, const char *path, const struct gt_model_options *model,
                         const char *share, struct gt_error *error);

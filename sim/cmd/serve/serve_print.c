@@ -13,7 +13,7 @@ static double deadline_us(const struct gt_tenant *tenant)
 
 static const char *class_of(const struct gt_tenant *tenant)
 {
-    return tenant->critical ? "critical" : "best-effort";
+    return gt_tenant_class_names[!tenant->critical];
 }
 
 static double good_rate(const struct gt_tenant *tenant, const struct gt_tenant_result *result)
@@ -35,7 +35,7 @@ static struct gt_table *tenants_table(const struct gt_serve_result *result)
     for (uint32_t i = 0; i < result->serve->load.tenant_count; i++) {
         const struct gt_tenant *tenant = &result->serve->load.tenants[i];
         const struct gt_tenant_result *own = &result->tenants[i];
-        static const double percents[] = { 50, 90, 95, 99, 100 };
+        static const unsigned percents[] = { 50, 90, 95, 99, 100 };
 
         gt_table_text(table, tenant->name);
         gt_table_text(table, class_of(tenant));
@@ -97,7 +97,7 @@ static void add_causes(struct gt_table *table, const struct gt_serve_result *res
             if (counts[cause][blocker] == 0)
                 continue;
             gt_table_text(table, load->tenants[tenant].name);
-            gt_table_text(table, gt_late_cause_names[cause]);
+            gt_table_text(table, cause < GT_PARTS ? gt_request_part_names[cause] : "own");
             gt_table_text(table, blocker < load->tenant_count ? load->tenants[blocker].name : NULL);
             gt_table_integer(table, (int64_t)counts[cause][blocker]);
             gt_table_real(table, 100.0 * (double)counts[cause][blocker] / (double)late, 1);

@@ -2,12 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-
-const char *const gt_late_cause_names[GT_CAUSES] = { "queued", "held", "waited", "slowed", "own" };
 
 /* A part that is less than this of a request's latency does not make it late. */
 static const double least_part = 0.1;
@@ -61,24 +58,15 @@ int gt_serve_result_take(void *user, const struct gt_request_record *record, str
     return 0;
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const gt_time_ps *a = left, *b = right;
-
-    GT_ORDER(*a, *b);
-    return 0;
-}
-
 void gt_serve_result_finish(struct gt_serve_result *result)
 {
     for (uint32_t i = 0; i < result->serve->load.tenant_count; i++) {
         struct gt_tenant_result *tenant = &result->tenants[i];
 
-        if (tenant->count == 0)
-            continue;
-        tenant->sorted_ps = gt_calloc(tenant->count, sizeof *tenant->sorted_ps);
-        memcpy(tenant->sorted_ps, tenant->latency_ps, tenant->count * sizeof *tenant->sorted_ps);
-        qsort(tenant->sorted_ps, tenant->count, sizeof *tenant->sorted_ps, by_time);
+        tenant->sorted_us = gt_calloc(tenant->count + 1, sizeof *tenant->sorted_us);
+        for (uint64_t j = 0; j < tenant->count; j++)
+            tenant->sorted_us[j] = (double)tenant->latency_ps[j] / 1e6;
+        qsort(tenant->sorted_us, tenant->count, sizeof *tenant->sorted_us, gt_by_double);
     }
 }
 
@@ -87,17 +75,13 @@ void gt_serve_result_free(struct gt_serve_result *result)
     for (uint32_t i = 0; i < GT_LOAD_TENANTS_MAX; i++) {
         free(result->tenants[i].latency_ps);
         free(result->tenants[i].cause);
-        free(result->tenants[i].sorted_ps);
+        free(result->tenants[i].sorted_us);
     }
 }
 
-double gt_serve_percentile_us(const struct gt_tenant_result *tenant, double percent)
+double gt_serve_percentile_us(const struct gt_tenant_result *tenant, unsigned percent)
 {
-    uint64_t rank = (uint64_t)ceil(percent / 100 * (double)tenant->count);
-
-    if (tenant->count == 0)
-        return NAN;
-    return (double)tenant->sorted_ps[rank > 0 ? rank - 1 : 0] / 1e6;
+    return gt_percentile(tenant->sorted_us, tenant->count, percent);
 }
 
 double gt_serve_rate(const struct gt_tenant_result *tenant, uint64_t requests)

@@ -7,7 +7,6 @@
 
 /* Why a request was late: the largest part of its time, or its own work. */
 enum { GT_CAUSE_OWN = GT_PARTS, GT_CAUSES };
-extern const char *const gt_late_cause_names[GT_CAUSES];
 
 struct gt_late_cause {
     uint8_t cause;   /* gt_request_part, or GT_CAUSE_OWN */
@@ -18,7 +17,7 @@ struct gt_tenant_result {
     uint64_t count, room;             /* of requests, without those of the warm-up */
     gt_time_ps *latency_ps;           /* of each, in the order in which they were done */
     struct gt_late_cause *cause;      /* of each */
-    gt_time_ps *sorted_ps;            /* latencies, rising: gt_serve_result_finish() */
+    double *sorted_us;                /* latencies, rising: gt_serve_result_finish() */
     double part_ps[GT_PARTS], run_ps; /* sums; run: from begin to end */
     gt_time_ps first_ps, last_ps;     /* the first arrival, the last end */
     uint64_t late;                    /* beyond the deadline */
@@ -36,7 +35,7 @@ void gt_serve_result_finish(struct gt_serve_result *result);
 void gt_serve_result_free(struct gt_serve_result *result);
 
 /* The latency that `percent` of the requests do not exceed (the nearest rank); NAN of none. */
-double gt_serve_percentile_us(const struct gt_tenant_result *tenant, double percent);
+double gt_serve_percentile_us(const struct gt_tenant_result *tenant, unsigned percent);
 /* Requests a second: done, from the first arrival to the last end; of those only that were in time. */
 double gt_serve_rate(const struct gt_tenant_result *tenant, uint64_t requests);
 
