@@ -46,7 +46,7 @@
     TIME("sharing.idle_switch_us", "us", idle_switch_ps, LONGEST_US, "0", \
          "the same after a process that ran out of work"), \
     TIME("sharing.restore_ns", "ns", restore_ps, LONGEST_NS, "0", \
-         "until blocks go on, per KiB of registers and shared memory that they hold on the fullest SM; part of the slice"), \
+         "until blocks go on, per KiB of shared memory that they hold on the fullest SM; part of the slice"), \
     TIME("sharing.idle_us", "us", idle_ps, LONGEST_US, "0", \
          "a process without work gives its turn away after this time"), \
     U32("sharing.mps_step_sms", "SMs", mps_step_sms, 1, GT_DEVICE_MAX_SMS, "2", \

@@ -323,8 +323,8 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     gt_grid_sync_begin(m, grid);
     gt_peer_kernel_begin(m, grid);
     m->grids[grid].occupancy.need.partition = m->streams[op->stream].partition;
-    gt_time_slices_kernel_begins(m, m->streams[op->stream].compute);
-    gt_distributor_add(m, m->streams[op->stream].compute, grid);
+    if (gt_time_slices_kernel_begins(m, m->streams[op->stream].compute, grid))
+        gt_distributor_add(m, m->streams[op->stream].compute, grid);
     return true;
 }
 
@@ -343,8 +343,8 @@ static void start_driver_kernel(struct gt_machine *m, gt_command_index command)
     };
     if (gt_driver_kernel_describe(m, &m->grids[grid])) {
         m->grids[grid].occupancy.need.partition = m->streams[op->stream].partition;
-        gt_time_slices_kernel_begins(m, m->streams[op->stream].compute);
-        gt_distributor_add(m, m->streams[op->stream].compute, grid);
+        if (gt_time_slices_kernel_begins(m, m->streams[op->stream].compute, grid))
+            gt_distributor_add(m, m->streams[op->stream].compute, grid);
         return;
     }
     gt_grid_free(m, grid);

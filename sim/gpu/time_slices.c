@@ -1,5 +1,6 @@
 #include "sim/gpu/time_slices.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
@@ -11,11 +12,14 @@
 struct gt_slice_group {
     gt_gpu_index compute;
     uint64_t process;    /* CLIENTS: of all that share their turn */
-    uint32_t kernels;    /* that have come and are not over */
+    uint32_t kernels;    /* that have come and are not over, without those that are kept for its next turn */
     gt_time_ps waits_ps; /* since when it has had work and no turn */
+    gt_time_ps idle_ps;  /* since when it has had none */
     gt_time_ps stopped_ps;
     struct gt_heap_event *parked; /* its SMs' events, with the times at which they were due when it stopped */
     uint32_t parked_count, parked_room;
+    gt_grid_index *kept; /* for its next turn */
+    uint32_t kept_count, kept_room;
 };
 
 struct gt_time_slices { /* of one GPU */
@@ -25,6 +29,7 @@ struct gt_time_slices { /* of one GPU */
     bool switching, had_slice;
     uint64_t stamp;
     gt_time_ps slice_end_ps;
+    gt_time_ps closed_ps; /* what comes to the GPU later is for the next turn; GT_TIME_NONE: for this one */
 };
 
 static const uint64_t CLIENTS = GT_PROCESS_NONE - 1;
@@ -117,21 +122,24 @@ static void resume(struct gt_machine *m, struct gt_slice_group *group)
     }
     group->parked_count = 0;
     gt_distributor_resume(m, group->compute);
+    group->kernels += group->kept_count;
+    for (uint32_t i = 0; i < group->kept_count; i++)
+        gt_distributor_add(m, group->compute, group->kept[i]);
+    group->kept_count = 0;
 }
 
-/* Memory of an SM that blocks hold: the fullest one's. */
+static bool has_work(const struct gt_slice_group *group)
+{
+    return group->kernels + group->kept_count > 0;
+}
+
+/* Shared memory of an SM that blocks hold: the fullest one's.  Registers took no time that could be seen. */
 static double held_kib(const struct gt_machine *m, gt_gpu_index compute)
 {
     double most = 0;
 
-    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
-        const struct gt_sm_state *state = &m->gpus[compute].sms[sm];
-        double bytes = m->device->shared_bytes_per_sm - state->shared_bytes;
-
-        for (uint32_t i = 0; i < m->device->register_partitions; i++)
-            bytes += 4.0 * (m->device->registers_per_sm / m->device->register_partitions - state->registers[i]);
-        most = bytes > most ? bytes : most;
-    }
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
+        most = fmax(most, m->device->shared_bytes_per_sm - m->gpus[compute].sms[sm].shared_bytes);
     return most / 1024;
 }
 
@@ -141,16 +149,60 @@ static uint32_t next_with_work(const struct gt_time_slices *slices)
     uint32_t next = slices->current;
 
     for (uint32_t i = 0; i < slices->count; i++)
-        if (i != slices->current && slices->groups[i].kernels > 0 &&
+        if (i != slices->current && has_work(&slices->groups[i]) &&
             (next == slices->current || slices->groups[i].waits_ps < slices->groups[next].waits_ps))
             next = i;
     return next;
 }
 
-static void switch_to(struct gt_machine *m, struct gt_time_slices *slices, uint32_t next)
+static bool is_kernel(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_stream_command *c = &m->commands[command];
+
+    return c->kind == GT_COMMAND_GRAPH ||
+           (c->kind == GT_COMMAND_OP && m->workload->ops[c->index].kind == GT_OP_KERNEL);
+}
+
+/* A kernel of the group's, on the GPU already, stands in a stream behind one that is not over. */
+static bool has_kernel_behind(const struct gt_machine *m, const struct gt_slice_group *group)
+{
+    for (gt_stream_index i = 0; i < m->workload->stream_count; i++) {
+        gt_command_index head = m->streams[i].compute == group->compute ? m->streams[i].head : GT_NONE, next;
+
+        if (head == GT_NONE || !is_kernel(m, head))
+            continue;
+        next = m->commands[head].next;
+        if (next != GT_NONE && m->commands[next].visible_ps <= m->engine.now_ps && is_kernel(m, next))
+            return true;
+    }
+    return false;
+}
+
+/* While another waits, the GPU takes no more from one whose streams have handed out all that they had: seen on an H200, of 91
+ * kernels that came while others of their process ran, 38 of 39 that came after another's first one waited for the next turn. */
+static void close_turn(struct gt_machine *m, struct gt_time_slices *slices)
+{
+    if (!slices->switching && slices->closed_ps == GT_TIME_NONE && next_with_work(slices) != slices->current &&
+        !has_kernel_behind(m, &slices->groups[slices->current]))
+        slices->closed_ps = m->engine.now_ps;
+}
+
+/* When the GPU saw it. */
+static gt_time_ps visible_ps(const struct gt_machine *m, gt_grid_index grid)
+{
+    const struct gt_stream_command *command = &m->commands[m->grids[grid].command];
+
+    if (command->kind == GT_COMMAND_CHILD)
+        return 0;
+    return command->kind == GT_COMMAND_NODE ? m->commands[command->parent].visible_ps : command->visible_ps;
+}
+
+/* To another's turn.  `since_ps`: when the one whose turn it was ran out of work, or was stopped. */
+static void switch_to(struct gt_machine *m, struct gt_time_slices *slices, uint32_t next, gt_time_ps since_ps)
 {
     struct gt_slice_group *from = &slices->groups[slices->current], *to = &slices->groups[next];
-    gt_time_ps ready_ps = m->engine.now_ps + (from->kernels > 0 ? m->device->switch_ps : m->device->idle_switch_ps);
+    gt_time_ps ready_ps =
+        since_ps + (from != to && from->kernels > 0 ? m->device->switch_ps : m->device->idle_switch_ps);
 
     m->fired[GT_RULE_TIME_SLICE]++;
     stop(m, from);
@@ -158,33 +210,45 @@ static void switch_to(struct gt_machine *m, struct gt_time_slices *slices, uint3
     slices->current = next;
     slices->switching = true;
     slices->had_slice = false;
+    slices->closed_ps = GT_TIME_NONE;
     slices->stamp++;
     slices->slice_end_ps = ready_ps + m->device->slice_ps;
     schedule(m, slices, ready_ps + gt_whole_ps(held_kib(m, to->compute) * (double)m->device->restore_ps),
              EVENT_RESUME);
 }
 
-void gt_time_slices_kernel_begins(struct gt_machine *m, gt_gpu_index compute)
+/* A kernel has come, for this turn of its group's. */
+static void begin(struct gt_machine *m, struct gt_time_slices *slices, struct gt_slice_group *group)
+{
+    if (!has_work(group))
+        group->waits_ps = m->engine.now_ps;
+    group->kernels++;
+    if (slices->switching)
+        return;
+    if (slices->slice_end_ps == 0 || /* the very first: whoever had the GPU before it, mostly another */
+        (group != &slices->groups[slices->current] && slices->groups[slices->current].kernels == 0)) {
+        switch_to(m, slices, (uint32_t)(group - slices->groups), m->engine.now_ps);
+    } else if (group != &slices->groups[slices->current] && slices->had_slice) {
+        schedule(m, slices, m->engine.now_ps + m->device->preempt_ps, EVENT_PREEMPT);
+    }
+}
+
+bool gt_time_slices_kernel_begins(struct gt_machine *m, gt_gpu_index compute, gt_grid_index grid)
 {
     struct gt_slice_group *group;
     struct gt_time_slices *slices = m->time_slices_count > 0 ? slices_of(m, compute, &group) : NULL;
 
     if (slices == NULL)
-        return;
-    if (group->kernels++ == 0)
-        group->waits_ps = m->engine.now_ps;
-    if (slices->switching)
-        return;
-    if (group == &slices->groups[slices->current]) {
-        if (slices->slice_end_ps == 0) { /* the very first */
-            slices->slice_end_ps = m->engine.now_ps + m->device->slice_ps;
-            schedule(m, slices, slices->slice_end_ps, EVENT_SLICE);
-        }
-    } else if (slices->groups[slices->current].kernels == 0) {
-        switch_to(m, slices, (uint32_t)(group - slices->groups));
-    } else if (slices->had_slice) {
-        schedule(m, slices, m->engine.now_ps + m->device->preempt_ps, EVENT_PREEMPT);
+        return true;
+    if (group == &slices->groups[slices->current] && !slices->switching && slices->closed_ps != GT_TIME_NONE &&
+        visible_ps(m, grid) > slices->closed_ps) {
+        gt_array_grow(group->kept, group->kept_count, group->kept_room);
+        group->kept[group->kept_count++] = grid;
+        return false;
     }
+    begin(m, slices, group);
+    close_turn(m, slices);
+    return true;
 }
 
 void gt_time_slices_kernel_ends(struct gt_machine *m, gt_gpu_index compute)
@@ -194,7 +258,8 @@ void gt_time_slices_kernel_ends(struct gt_machine *m, gt_gpu_index compute)
 
     if (slices == NULL)
         return;
-    group->kernels--;
+    if (--group->kernels == 0)
+        group->idle_ps = m->engine.now_ps;
     if (group->kernels == 0 && !slices->switching && group == &slices->groups[slices->current])
         schedule(m, slices, m->engine.now_ps + m->device->idle_ps, EVENT_IDLE);
 }
@@ -216,7 +281,9 @@ int gt_time_slice_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struc
     switch (stamp % EVENTS) {
     case EVENT_RESUME:
         slices->switching = false;
+        current->idle_ps = m->engine.now_ps;
         resume(m, current);
+        close_turn(m, slices);
         schedule(m, slices, slices->slice_end_ps > m->engine.now_ps ? slices->slice_end_ps : m->engine.now_ps,
                  EVENT_SLICE);
         if (current->kernels == 0)
@@ -225,11 +292,13 @@ int gt_time_slice_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struc
     case EVENT_SLICE: slices->had_slice = true; /* fall through */
     case EVENT_PREEMPT:
         if (next != slices->current)
-            switch_to(m, slices, next);
+            switch_to(m, slices, next, m->engine.now_ps);
         break;
-    default:
-        if (current->kernels == 0 && next != slices->current)
-            switch_to(m, slices, next);
+    default: /* it may have had work since, and be without for less than that */
+        if (current->kernels > 0 || m->engine.now_ps - current->idle_ps < m->device->idle_ps)
+            break;
+        if (next != slices->current)
+            switch_to(m, slices, next, current->idle_ps);
     }
     return m->failed ? -1 : 0;
 }
@@ -278,7 +347,7 @@ int gt_time_slices_build(struct gt_machine *m, struct gt_error *error)
     if (m->device->slice_ps == 0 || !m->options->blocks || m->options->serialize)
         return 0;
     for (gt_gpu_index gpu = 0; gpu < m->gpu_count; gpu++) {
-        struct gt_time_slices slices = { .gpu = gpu };
+        struct gt_time_slices slices = { .gpu = gpu, .closed_ps = GT_TIME_NONE };
 
         find_groups(m, &slices);
         if (slices.count < 2) {
@@ -298,8 +367,10 @@ int gt_time_slices_build(struct gt_machine *m, struct gt_error *error)
 void gt_time_slices_free(struct gt_machine *m)
 {
     for (uint32_t i = 0; i < m->time_slices_count; i++) {
-        for (uint32_t j = 0; j < m->time_slices[i].count; j++)
+        for (uint32_t j = 0; j < m->time_slices[i].count; j++) {
             free(m->time_slices[i].groups[j].parked);
+            free(m->time_slices[i].groups[j].kept);
+        }
         free(m->time_slices[i].groups);
     }
     free(m->time_slices);

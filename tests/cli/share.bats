@@ -18,11 +18,11 @@ ends() # STORE: when each operation ends, in us
 @test "share: time slices, MPS, percentages and green contexts give other times" {
     # As in tests/golden/slices-two.jsonl; half of two SMs has room for both blocks.
     "$GRIDTIDE" run -q a.jsonl b.jsonl --share sliced -o sliced.db
-    [ "$(ends sliced.db)" = "491 562" ]
+    [ "$(ends sliced.db)" = "511 581" ]
     [ "$(sqlite3 sliced.db 'SELECT name FROM trace')" = "a + b" ]
     [[ $(sqlite3 sliced.db 'SELECT options FROM run') == *share=sliced* ]]
     # Blocks last until they end, with the time that they stood; all are of the one GPU.
-    [ "$(sqlite3 sliced.db 'SELECT group_concat(DISTINCT end_ps / 1000000) FROM run_block')" = "491,562" ]
+    [ "$(sqlite3 sliced.db 'SELECT group_concat(DISTINCT end_ps / 1000000) FROM run_block')" = "511,581" ]
     "$GRIDTIDE" stats sliced.db > stats
     for share in mps mps:50 mps:100,50 green:1 green:1,1; do
         "$GRIDTIDE" run -q a.jsonl b.jsonl --share $share -o other.db
