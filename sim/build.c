@@ -72,6 +72,18 @@ static void join_context(struct gt_machine *m, gt_stream_index stream)
         context->null_stream = stream;
 }
 
+/* Whose hardware queues the stream's context has: its own, or those of the first green context of that GPU. */
+static gt_context_index queue_owner(const struct gt_machine *m, gt_stream_index stream)
+{
+    gt_stream_index first = 0;
+
+    if (m->streams[stream].sharing.how != GT_SHARE_GREEN)
+        return m->streams[stream].context;
+    while (m->streams[first].sharing.how != GT_SHARE_GREEN || m->streams[first].gpu != m->streams[stream].gpu)
+        first++;
+    return m->streams[first].context;
+}
+
 /* Streams take hardware queues in turn at first, in the order they appear in, context by context. */
 static void build_queues(struct gt_machine *m)
 {
@@ -81,9 +93,10 @@ static void build_queues(struct gt_machine *m)
     for (uint64_t i = 0; i < (uint64_t)m->context_count * connections; i++)
         m->queues[i].head = GT_NONE;
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        gt_context_index context = m->streams[i].context;
+        gt_context_index owner = queue_owner(m, i);
 
-        m->streams[i].queue = context * connections + taken[context]++ % connections;
+        m->streams[i].first_queue = owner * connections;
+        m->streams[i].queue = m->streams[i].first_queue + taken[owner]++ % connections;
     }
     free(taken);
 }

@@ -92,9 +92,10 @@ struct gt_stream_state {
     struct gt_sharing sharing; /* of its process */
     uint32_t partition;        /* of SMs, gt_block_need.partition */
     gt_context_index context;
-    gt_queue_index queue; /* the connection of its commands, as long as any is in it */
-    uint32_t queued;      /* so many */
-    uint32_t level;       /* of priority; 0 the most urgent */
+    gt_queue_index first_queue; /* of its context's; green contexts of a GPU have their queues in common */
+    gt_queue_index queue;       /* the connection of its commands, as long as any is in it */
+    uint32_t queued;            /* so many */
+    uint32_t level;             /* of priority; 0 the most urgent */
     uint32_t flags;
     uint64_t process; /* gt_stream_processes() */
     uint64_t wake_stamp;
