@@ -9,8 +9,8 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
-    validate/player/mps.c validate/player/mps.h validate/player/process_part.c validate/player/process_part.h \
-    validate/player/processes.c validate/player/processes.h validate/player/together.c validate/player/together.h \
+    validate/gpu/mps.c validate/gpu/mps.h validate/player/process_part.c validate/player/process_part.h \
+    validate/player/processes.c validate/player/processes.h validate/gpu/together.c validate/gpu/together.h \
     validate/player/stored.c validate/player/stored.h \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
     validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/grid_sync.c validate/random/kernel_list.c validate/random/kernel_list.h validate/random/pairs.c \
@@ -25,13 +25,13 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/grid_sync.c \
     validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/links.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
-    validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/tasks.c \
+    validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/sharing.c validate/calibrate/tasks.c \
     validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
     validate/calibrate/waits.c \
-    validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
+    validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/green_driver.c validate/gpu/green_driver.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
     validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
     validate/player/allocations.c validate/player/children.c \
-    validate/player/gpus.c validate/player/graph.c validate/player/internal.h validate/player/kernels.c \
+    validate/player/gpus.c validate/player/graph.c validate/player/green.c validate/player/internal.h validate/player/kernels.c \
     validate/player/lock.c validate/player/memory.c \
     validate/player/network.c validate/player/peer.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
     validate/player/task_works.c validate/player/warm.c
@@ -41,7 +41,7 @@ VALIDATE_ABSENT_SOURCES = \
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
 EXTRA_DIST += validate/README.md validate/RULES.md validate/rules.txt validate/scripts/rules_page.py validate/recordings/rules.csv validate/recordings/pairs-h100-41.tar.zst validate/recordings/pairs-h200-43.tar.zst validate/recordings/pairs-h200-271.tar.zst validate/recordings/random-20261128.db.zst validate/recordings/random-7004213.db.zst validate/recordings/small-cpcs.csv validate/scripts/pairs_drawn.sh validate/scripts/pair_gains.py validate/scripts/pair_terms.py validate/scripts/small_copies.py validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/host-waits.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db \
-    validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/recordings/random-555.db.zst validate/recordings/random-20261123.db.zst validate/recordings/random-880088.db.zst validate/recordings/judged-collectives.tar.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/roofline.py validate/scripts/rammer.sh validate/scripts/task_times.cu validate/scripts/dram_load.cu validate/scripts/block_ends.py validate/recordings/block-ends.csv validate/recordings/dram-load.txt validate/recordings/pairs-h200-1009.tar.zst validate/recordings/pairs-h200-2718.tar.zst validate/recordings/arrivals-h200.tar.zst validate/recordings/random-2911.db.zst validate/recordings/random-7717.db.zst validate/recordings/sharing-partition.tar.zst validate/recordings/sharing-h200.tar.zst validate/recordings/sharing.txt validate/scripts/arrivals.cu validate/scripts/arrivals_loads.cuh validate/scripts/arrivals.py validate/scripts/sharing.cuh validate/scripts/sharing.cu validate/scripts/sharing.py \
+    validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/recordings/random-555.db.zst validate/recordings/random-20261123.db.zst validate/recordings/random-880088.db.zst validate/recordings/judged-collectives.tar.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/roofline.py validate/scripts/rammer.sh validate/scripts/task_times.cu validate/scripts/dram_load.cu validate/scripts/block_ends.py validate/recordings/block-ends.csv validate/recordings/dram-load.txt validate/recordings/pairs-h200-1009.tar.zst validate/recordings/pairs-h200-2718.tar.zst validate/recordings/arrivals-h200.tar.zst validate/recordings/random-7717.db.zst validate/recordings/random-40961.db.zst validate/recordings/shared-sliced.db.zst validate/recordings/shared-mps.db.zst validate/scripts/shared.sh validate/recordings/sharing-partition.tar.zst validate/recordings/sharing-h200.tar.zst validate/recordings/sharing.txt validate/scripts/arrivals.cu validate/scripts/arrivals_loads.cuh validate/scripts/arrivals.py validate/scripts/sharing.cuh validate/scripts/sharing.cu validate/scripts/sharing.py \
     validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/recordings/handed.db.zst validate/recordings/gpus.db.zst validate/recordings/random-314159.db.zst validate/recordings/random-4242.db.zst validate/scripts/gpus.sh validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh validate/scripts/whatif_recorded.py
 
 

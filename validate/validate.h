@@ -43,7 +43,7 @@ struct gt_play_result {
 #define GT_PLAYED_KERNELS_RECORDED "kernels=recorded"
 
 struct gt_player;
-struct gt_together; /* validate/player/together.h */
+struct gt_together; /* validate/gpu/together.h */
 
 /* Who can play. */
 struct gt_players {

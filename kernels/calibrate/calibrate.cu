@@ -50,6 +50,27 @@ GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_n
     __syncthreads();
 }
 
+GT_KERNEL void gt_calibrate_stretches(struct gt_block_log *log, uint64_t ns, uint64_t pause_ns, uint32_t most)
+{
+    uint64_t first = global_ns(), begun = first, last = first, now;
+    bool writes = blockIdx.x == 0 && threadIdx.x == 0;
+    uint32_t count = 0;
+    do {
+        now = global_ns();
+        if (writes && now - last > pause_ns && count + 2 < most) {
+            log[count].start_ns = begun;
+            log[count++].end_ns = last;
+            begun = now;
+        }
+        last = now;
+    } while (now - first < ns);
+    if (writes) {
+        log[count].start_ns = begun;
+        log[count].end_ns = last;
+        log[count + 1].start_ns = 0;
+    }
+}
+
 GT_KERNEL void gt_calibrate_gate(const volatile uint32_t *gate, uint32_t open, uint64_t limit_ns)
 {
     uint64_t start_ns = global_ns();

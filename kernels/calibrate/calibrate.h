@@ -26,6 +26,10 @@ GT_KERNEL void gt_calibrate_spin(struct gt_block_log *log, uint64_t cycles, uint
  * writes the block's record. */
 GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns, uint64_t cycles_in_1024_ns);
 
+/* For `ns` of the global timer, the first thread writes a record for each stretch of time in which it ran: from one pause of more than
+ * pause_ns to the next.  At most `most` - 1; behind the last one stands one that starts at 0. */
+GT_KERNEL void gt_calibrate_stretches(struct gt_block_log *log, uint64_t ns, uint64_t pause_ns, uint32_t most);
+
 /* Wait until *gate, in host memory, is at least `open`, or limit_ns are over. One thread. */
 GT_KERNEL void gt_calibrate_gate(const volatile uint32_t *gate, uint32_t open, uint64_t limit_ns);
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "traces/jsonl/trace.h"
+#include "validate/gpu/together.h"
 #include "validate/player/processes.h"
-#include "validate/player/together.h"
 #include "validate/random/draw.h"
 
 /* What the process whose kernel is called "k1" does when it is played. */

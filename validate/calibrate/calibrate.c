@@ -18,6 +18,8 @@ enum { PROCESSES = 7 };
 const struct gt_calibration_group gt_calibration_groups[] = {
     { "limits", "properties of the device; always measured", gt_calibrate_limits, false },
     { "connections", "streams with their own connection (hardware queue)", gt_calibrate_connections, true },
+    { "sharing", "processes that share the GPU: time slices, MPS percentages, green contexts", gt_calibrate_sharing,
+      true },
     { "clock", "SM clock under load, resolution of the global timer", gt_calibrate_clock, false },
     { "structure", "placement order and GPCs", gt_calibrate_structure, false },
     { "dispatch", "block placement, refilling of slots, blocks leaving an SM", gt_calibrate_dispatch, false },

@@ -6,6 +6,7 @@
 
 int gt_calibrate_limits(struct gt_bench *bench);
 int gt_calibrate_connections(struct gt_bench *bench); /* before CUDA */
+int gt_calibrate_sharing(struct gt_bench *bench);     /* before CUDA */
 int gt_calibrate_clock(struct gt_bench *bench);
 int gt_calibrate_structure(struct gt_bench *bench);
 int gt_calibrate_dispatch(struct gt_bench *bench);

@@ -5,12 +5,13 @@
 
 #include "sim/workload/host_waits.h"
 #include "validate/gpu/nccl.h"
+#include "validate/gpu/together.h"
 #include "validate/host_measure.h"
 #include "validate/player/internal.h"
-#include "validate/player/together.h"
 
-/* From the moment that all threads are ready until they set off: time for all to warm up. */
-static const uint64_t head_start_ns = 3000000;
+/* From the moment that all threads are ready until they set off: time for all to warm up; they have where there are several
+ * processes. */
+static const uint64_t head_start_ns = 3000000, head_start_of_processes_ns = 200000;
 
 static void spin_until(uint64_t time_ns)
 {
@@ -388,19 +389,33 @@ static void walk(struct gt_play_thread *thread)
     }
 }
 
+/* Processes in time slices would wait for each other's warming calls, and some still be at them when others begin: so each has a
+ * turn, before they meet. */
+static cudaError_t warm_in_turn(struct gt_player *player)
+{
+    cudaError_t code;
+
+    gt_together_take_turn(player->options.together);
+    code = gt_player_warm(player, 0);
+    gt_together_end_turn(player->options.together);
+    return code;
+}
+
 /* A thread gets to know the GPU, then waits for the others. */
 static void *run_thread(void *user)
 {
     struct gt_play_thread *thread = user;
     struct gt_player *player = thread->player;
+    bool alone = player->options.together == NULL;
     uint64_t go_ns;
 
-    if (cudaSetDevice(player->gpu->device) != cudaSuccess || cudaFree(NULL) != cudaSuccess)
+    if (cudaSetDevice(player->gpu->device) != cudaSuccess || cudaFree(NULL) != cudaSuccess ||
+        (!alone && warm_in_turn(player) != cudaSuccess))
         fail(player, thread->calls[0], cudaGetLastError());
     atomic_fetch_add(&player->ready, 1);
     while ((go_ns = atomic_load(&player->go_ns)) == 0)
         sched_yield();
-    if (gt_player_warm(player, go_ns) != cudaSuccess)
+    if (alone && gt_player_warm(player, go_ns) != cudaSuccess)
         fail(player, thread->calls[0], cudaGetLastError());
     spin_until(go_ns);
     walk(thread);
@@ -412,7 +427,7 @@ static void give_signal(struct gt_player *player, uint32_t started)
     while (atomic_load(&player->ready) < started)
         sched_yield();
     player->origin_ns = player->options.together != NULL
-                            ? gt_together_origin_ns(player->options.together, head_start_ns)
+                            ? gt_together_origin_ns(player->options.together, head_start_of_processes_ns)
                             : gt_clock_ns() + head_start_ns;
     atomic_store(&player->go_ns, player->origin_ns);
 }

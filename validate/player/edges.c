@@ -49,7 +49,7 @@ static int need_event(struct gt_player *player, uint32_t op, struct gt_error *er
         return 0;
     if (gt_player_use_of_op(player, op, error) != 0)
         return -1;
-    GT_CUDA(cudaEventCreateWithFlags(&player->ops[op].done, cudaEventDisableTiming), error);
+    GT_CUDA(gt_player_make_event(player, player->workload->ops[op].stream, &player->ops[op].done), error);
     return 0;
 }
 

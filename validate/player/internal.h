@@ -12,6 +12,7 @@
  *   memory.c   allocations; the buffers that copies and memsets work on
  *   allocations.c  those that the trace's own calls make and free
  *   edges.c    orders that the streams alone do not give
+ *   green.c    green contexts
  *   graph.c    graphs, one an instance a call
  *   calls.c    host threads walk their calls
  *   clock.c    the SMs' clock; the GPU's timer against the host's
@@ -143,6 +144,9 @@ struct gt_player {
     struct gt_play_buffer *buffers; /* as the workload's */
     cudaStream_t *streams;
     uint64_t *stream_processes;     /* by stream, sim/workload/processes.h; NULL: all threads are of one process */
+    struct gt_green_context *green; /* green.c */
+    uint32_t green_count;
+    gt_stream_index *recorders;     /* by event: the stream that records it first, or GT_NONE */
     cudaEvent_t *events;            /* of one repetition: of each one a GPU */
     atomic_uint *event_gpus;        /* by event: where it was recorded last */
     struct gt_play_thread *threads; /* those that make calls */
@@ -292,6 +296,14 @@ int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
 void gt_player_free_warm(struct gt_player *player);
 /* On the calling thread, each GPU, until shortly before a time, at least once. */
 cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
+
+/* green.c */
+/* The green contexts of processes that share so; before streams are made. */
+int gt_player_green(struct gt_player *player, struct gt_error *error);
+void gt_player_free_green(struct gt_player *player); /* when streams and events are gone */
+/* player->streams[stream], and an event to be recorded in a stream (GT_NONE: in none), each in the context it belongs to. */
+cudaError_t gt_player_make_stream(struct gt_player *player, gt_stream_index stream, unsigned flags, int priority);
+cudaError_t gt_player_make_event(const struct gt_player *player, gt_stream_index stream, cudaEvent_t *event);
 
 /* awake.c */
 /* Keep every CPU that this process may use busy, with the lowest priority there is, until gt_player_sleep();

@@ -5,8 +5,8 @@
 
 #include "sim/workload/processes.h"
 #include "validate/gpu/other_users.h"
+#include "validate/gpu/together.h"
 #include "validate/player/internal.h"
-#include "validate/player/together.h"
 
 static struct gt_other_gpu_users at_start;
 
@@ -71,7 +71,7 @@ static int make_streams(struct gt_player *player, struct gt_error *error)
         if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
             player->streams[i] = cudaStreamLegacy;
         else
-            GT_CUDA(cudaStreamCreateWithPriority(&player->streams[i], flags, stream->priority), error);
+            GT_CUDA(gt_player_make_stream(player, i, flags, stream->priority), error);
     }
     return 0;
 }
@@ -86,7 +86,7 @@ static int make_events_of_gpu(struct gt_player *player, struct gt_error *error)
         if (*event != NULL)
             GT_CUDA(cudaEventDestroy(*event), error);
         *event = NULL;
-        GT_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming), error);
+        GT_CUDA(gt_player_make_event(player, player->recorders[i], event), error);
     }
     return 0;
 }
@@ -160,9 +160,9 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     player->event_gpus = gt_calloc(player->workload->event_count + 1ull, sizeof *player->event_gpus);
     if (gt_process_count(player->workload) > 1)
         player->stream_processes = gt_stream_processes(player->workload);
-    if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0 ||
-        gt_player_collectives(player, error) != 0 || gt_player_kernels(player, error) != 0 ||
-        gt_player_buffers(player, error) != 0)
+    if (gt_player_green(player, error) != 0 || make_streams(player, error) != 0 ||
+        gt_player_edges(player, error) != 0 || gt_player_collectives(player, error) != 0 ||
+        gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
     if (gt_player_make_warm(player, error) != 0)
         return -1;
@@ -203,6 +203,7 @@ static void close_player(struct gt_player *player)
     gt_player_free_memory(player);
     if (!player->broken)
         free_handles(player);
+    gt_player_free_green(player);
     gt_player_close_ways(player);
     gt_player_free_locks(player);
     pthread_mutex_destroy(&player->lock);
@@ -321,6 +322,8 @@ static int walk(struct gt_player *player, struct gt_error *error)
 
     if (status == 0)
         status = gt_player_walk(player, error);
+    if (status == 0) /* what this process does next would take GPU time from those that still play */
+        gt_together_meet(player->options.together);
     drop_spares(player);
     gt_player_free_held(player);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/rewrite/rebuild.h"
+#include "sim/workload/processes.h"
 
 void gt_process_part_make(struct gt_process_part *part, const struct gt_workload *whole, uint64_t process)
 {
@@ -15,7 +16,7 @@ void gt_process_part_make(struct gt_process_part *part, const struct gt_workload
     for (gt_call_index i = 0; i < whole->call_count; i++) {
         gt_call_index copy;
 
-        if (whole->threads[whole->calls[i].thread].process != process)
+        if (process != GT_PROCESS_NONE && whole->threads[whole->calls[i].thread].process != process)
             continue;
         copy = gt_rebuild_copy(&rebuild, i);
         part->call_of[copy] = i;

@@ -11,7 +11,7 @@ struct gt_process_part {
     gt_op_index *op_of;     /* by operation */
 };
 
-/* The calls of that process's threads.  gt_process_part_free() ends it. */
+/* The calls of that process's threads; GT_PROCESS_NONE: of all threads.  gt_process_part_free() ends it. */
 void gt_process_part_make(struct gt_process_part *part, const struct gt_workload *whole, uint64_t process);
 void gt_process_part_free(struct gt_process_part *part);
 

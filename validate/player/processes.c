@@ -12,9 +12,9 @@
 
 #include "sim/base/sort.h"
 #include "sim/workload/processes.h"
-#include "validate/player/mps.h"
+#include "validate/gpu/mps.h"
+#include "validate/gpu/together.h"
 #include "validate/player/process_part.h"
-#include "validate/player/together.h"
 
 enum { PROCESSES_MAX = 16 };
 
@@ -263,10 +263,11 @@ static bool tell_player(const struct process *process, char what)
     return told;
 }
 
+/* One for each process of the workload; all green contexts are of one. */
 static int choose_processes(struct gt_player *player, struct gt_error *error)
 {
     const struct gt_workload *w = player->workload;
-    uint32_t *first = gt_thread_processes(w);
+    uint32_t *first = gt_thread_processes(w), green = 0;
     int status = 0;
 
     for (gt_thread_index i = 0; status == 0 && i < w->thread_count; i++) {
@@ -274,16 +275,23 @@ static int choose_processes(struct gt_player *player, struct gt_error *error)
 
         if (first[i] != i)
             continue;
+        green += sharing.how == GT_SHARE_GREEN;
         if (player->count == PROCESSES_MAX)
             status = gt_error_set(error, "more than %d processes cannot be played", PROCESSES_MAX);
-        else if (sharing.how == GT_SHARE_GREEN || sharing.how == GT_SHARE_MIG)
-            status = gt_error_set(error, "green contexts and MIG instances cannot be played; share sliced or mps");
+        else if (sharing.how == GT_SHARE_MIG)
+            status = gt_error_set(error, "MIG instances cannot be played; share sliced, mps or green");
         else if (sharing.how == GT_SHARE_MPS && gt_mps_start(error) != 0)
             status = -1;
         else
             player->processes[player->count++].process = w->threads[i].process;
     }
     free(first);
+    if (status == 0 && green > 0 && green < player->count)
+        return gt_error_set(error, "green contexts are of one process: all must share so, or none");
+    if (green > 0) {
+        player->count = 1;
+        player->processes[0].process = GT_PROCESS_NONE;
+    }
     return status;
 }
 

@@ -144,20 +144,35 @@ static void write_threads(struct gt_script *script)
     }
 }
 
+/* How each process shares: "sliced", or with a number as "mps:40"; SMs of green contexts come in steps and are 120 in all at most. */
+static void write_shares(struct gt_script *script, const char *share, bool numbered)
+{
+    enum { STEP = 8, SMS = 120 };
+    bool green = strcmp(share, "green") == 0;
+    uint32_t left = SMS / STEP, steps;
+
+    for (uint32_t thread = 0; thread < script->threads; thread++) {
+        fprintf(script->out, "{\"thread\":\"t%u\",\"process\":%u,\"share\":\"%s", thread, thread + 1, share);
+        if (green) {
+            steps = gt_chance_between(&script->chance, 1, left - (script->threads - 1 - thread));
+            left -= steps;
+            fprintf(script->out, ":%u", steps * STEP - gt_chance_between(&script->chance, 0, STEP - 1));
+        } else if (numbered) {
+            fprintf(script->out, ":%u", gt_chance_between(&script->chance, 1, 10) * 10);
+        }
+        fputs("\"}\n", script->out);
+    }
+}
+
 /* Two to four processes, a thread each, that share the GPU; with work for some turns of time slices. */
-static void write_processes(struct gt_script *script, const char *share, bool percent)
+static void write_processes(struct gt_script *script, const char *share, bool numbered)
 {
     enum { WORK_US = 12000, LONGEST_US = 700 };
     uint32_t each = gt_chance_between(&script->chance, 1, 3), steps;
 
     script->threads = gt_chance_between(&script->chance, 2, GT_SCRIPT_THREADS);
     script->left_us = WORK_US;
-    for (uint32_t thread = 0; thread < script->threads; thread++) {
-        fprintf(script->out, "{\"thread\":\"t%u\",\"process\":%u,\"share\":\"%s", thread, thread + 1, share);
-        if (percent)
-            fprintf(script->out, ":%u", gt_chance_between(&script->chance, 1, 10) * 10);
-        fputs("\"}\n", script->out);
-    }
+    write_shares(script, share, numbered);
     gt_script_streams(script, script->threads * each, false);
     gt_script_kernels(script, gt_chance_between(&script->chance, 2, 6), LONGEST_US, 1024);
     steps = gt_chance_between(&script->chance, 15, 60);
@@ -187,6 +202,11 @@ static void write_mps(struct gt_script *script)
 static void write_percent(struct gt_script *script)
 {
     write_processes(script, "mps", true);
+}
+
+static void write_green(struct gt_script *script)
+{
+    write_processes(script, "green", true);
 }
 
 static void write_mixed(struct gt_script *script)
@@ -236,6 +256,7 @@ const struct gt_family gt_families[] = {
     { "sliced", "two to four processes in time slices", write_sliced, true, false, true },
     { "mps", "two to four MPS clients", write_mps, true, false, true },
     { "percent", "the same with percentages of the SMs", write_percent, true, false, true },
+    { "green", "two to four green contexts of some SMs each", write_green, true, false, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];
 

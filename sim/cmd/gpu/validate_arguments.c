@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
     { "families", OPTION_FAMILIES, "LIST", 0,
       "Comma-separated kinds of random traces: streams, events, priorities, copies, graphs, "
       "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus, pairs, triples, sliced, mps, "
-      "percent",
+      "percent, green",
       0 },
     { "kernels", OPTION_KERNELS, "TRACE", 0,
       "For families pairs and triples: draw among the kernels that this trace file defines", 0 },
@@ -49,10 +49,10 @@ static const struct argp_option options[] = {
       "smallest trace that still is, on the GPU: 5 s each, 120 s in all, worst first; written to "
       "the folder V-shrunk",
       0 },
-    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]", 0,
-      "The traces are processes that share the GPU, in time slices or as clients of an MPS daemon that is started "
-      "for them, and "
-      "run at the same time; a number per trace is separated by commas: mps:50,25",
+    { "share", OPTION_SHARE, "sliced|mps[:PERCENT]|green:SMS", 0,
+      "The traces are processes that share the GPU and run at the same time: in time slices, as clients of an MPS "
+      "daemon that is started for them, or as green contexts of one process; a number per trace is separated by "
+      "commas: mps:50,25",
       0 },
     { "output", 'o', "V.db", 0, "Store to append the runs to (default: validation.db)", 0 },
     { "check", OPTION_CHECK, NULL, 0, "Exit status 1 if a threshold in the store's table metric is exceeded", 0 },
@@ -107,7 +107,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (arguments->random == 0 && arguments->families != NULL)
             argp_error(state, "--families needs --random=N");
         if (arguments->random > 0 && arguments->share != NULL)
-            argp_error(state, "--share is for traces that are named; --families=sliced,mps,percent are random ones");
+            argp_error(state,
+                       "--share is for traces that are named; --families=sliced,mps,percent,green are random ones");
         if (arguments->share != NULL && arguments->trace_count > GT_SHARED_TRACES_MAX)
             argp_error(state, "more than %d traces share a GPU", GT_SHARED_TRACES_MAX);
         if (arguments->random == 0 && arguments->shrink)

@@ -1,4 +1,4 @@
-#include "validate/player/mps.h"
+#include "validate/gpu/mps.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -33,7 +33,7 @@ static int control(char *const arguments[])
 }
 
 /* It removes its files, and we its folder. */
-static void stop(void)
+void gt_mps_stop(void)
 {
     char *const quit[] = { "sh", "-c", "echo quit | nvidia-cuda-mps-control > /dev/null 2>&1", NULL };
     char *removal;
@@ -41,6 +41,7 @@ static void stop(void)
     if (!started || getpid() != starter)
         return;
     control(quit);
+    started = false;
     removal = gt_format("rm -rf %s", folder);
     control((char *const[]){ "sh", "-c", removal, NULL });
     free(removal);
@@ -58,7 +59,7 @@ int gt_mps_start(struct gt_error *error)
         return gt_error_set(error, "nvidia-cuda-mps-control does not start; it comes with the driver");
     started = true;
     starter = getpid();
-    atexit(stop);
+    atexit(gt_mps_stop);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "validate/player/together.h"
+#include "validate/gpu/together.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -46,6 +46,12 @@ static uint64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void gt_together_meet(struct gt_together *together)
+{
+    if (together != NULL)
+        gt_together_origin_ns(together, 0);
 }
 
 uint64_t gt_together_origin_ns(struct gt_together *together, uint64_t ahead_ns)

@@ -15,6 +15,8 @@ void gt_together_free(struct gt_together *together); /* NULL allowed */
 /* When all have come here: when their threads set off, `ahead_ns` after the last has come, by gt_clock_ns().  A process ends here
  * where another one has failed. */
 uint64_t gt_together_origin_ns(struct gt_together *together, uint64_t ahead_ns);
+/* All have come here.  NULL: there is nobody to wait for. */
+void gt_together_meet(struct gt_together *together);
 
 /* What must be done while no other player uses the GPU: measuring clocks.  `together` NULL: nobody else plays. */
 void gt_together_take_turn(struct gt_together *together);
