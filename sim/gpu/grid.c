@@ -112,7 +112,7 @@ static gt_time_ps stated_ps(const struct gt_machine *m, gt_command_index command
 
 /* Waves of the kernel alone on the device that its duration is from: what the duration is divided by.
  * Where it does not even fit there, the trace is from some other device: the one at hand must do. */
-static uint64_t recorded_waves(struct gt_machine *m, gt_kernel_index kernel, const struct gt_occupancy *here)
+static uint64_t recorded_waves_of_gpu(struct gt_machine *m, gt_kernel_index kernel, const struct gt_occupancy *here)
 {
     struct gt_occupancy there;
 
@@ -124,6 +124,15 @@ static uint64_t recorded_waves(struct gt_machine *m, gt_kernel_index kernel, con
         m->recorded_waves[kernel] = fits ? there.waves : here->waves;
     }
     return m->recorded_waves[kernel];
+}
+
+/* The same, on the SMs that the kernel had there. */
+static uint64_t recorded_waves(struct gt_machine *m, const struct gt_op *op, uint64_t blocks,
+                               const struct gt_occupancy *here)
+{
+    uint64_t at_once = (uint64_t)m->workload->streams[op->stream].sms * here->blocks_per_sm;
+
+    return at_once > 0 ? (blocks + at_once - 1) / at_once : recorded_waves_of_gpu(m, op->kernel, here);
 }
 
 static bool too_many_workers(struct gt_machine *m, const struct gt_op *op)
@@ -212,7 +221,8 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
 {
     const struct gt_warp_result *program = gt_program_cost(m, grid->op);
     gt_time_ps run_ps = program != NULL ? gt_program_run_ps(m, grid->op) : duration_ps;
-    uint64_t waves = program != NULL ? grid->occupancy.waves : recorded_waves(m, grid->kernel, &grid->occupancy);
+    uint64_t waves = program != NULL ? grid->occupancy.waves
+                                     : recorded_waves(m, &m->workload->ops[grid->op], grid->blocks, &grid->occupancy);
 
     grid->inverted = true;
     grid->launch = program != NULL ? gt_kernel_model_launch(m->options->modelled, grid->op) : NULL;
@@ -421,7 +431,7 @@ static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, gt_op_ind
 }
 
 /* A grid has gone: the next one waiting becomes resident, unless a copy has its turn first. */
-static void retire(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
+void gt_kernel_left(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
 
@@ -450,7 +460,7 @@ void gt_kernel_ended(struct gt_machine *m, gt_command_index command)
         gt_grid_sync_kernel_over(m, command);
     gt_op_ended(m, command);
     if (!m->failed)
-        retire(m, gpu, op);
+        gt_kernel_left(m, gpu, op);
 }
 
 int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt_error *error)

@@ -73,13 +73,15 @@ static void choose(const struct gt_machine *m, struct gt_sm_partition *partition
     }
 }
 
-static uint32_t find_or_add(struct gt_machine *m, uint64_t process, gt_gpu_index gpu, uint32_t sms)
+static uint32_t find_or_add(struct gt_machine *m, const struct gt_stream_state *stream, uint32_t green, uint32_t sms)
 {
     for (uint32_t i = 0; i < m->partition_count; i++)
-        if (m->partitions[i].process == process && m->partitions[i].gpu == gpu)
+        if (m->partitions[i].process == stream->process && m->partitions[i].gpu == stream->gpu &&
+            m->partitions[i].green == green)
             return i + 1;
     m->partitions = gt_realloc(m->partitions, m->partition_count + 1ull, sizeof *m->partitions);
-    m->partitions[m->partition_count++] = (struct gt_sm_partition){ .process = process, .gpu = gpu, .size = sms };
+    m->partitions[m->partition_count++] =
+        (struct gt_sm_partition){ .process = stream->process, .green = green, .gpu = stream->gpu, .size = sms };
     return m->partition_count;
 }
 
@@ -112,6 +114,16 @@ static int take(const struct gt_machine *m, const struct gt_sharing *sharing, ui
     return 0;
 }
 
+/* How the stream's process shares, or, where nothing says that, the green context that it was recorded in. */
+static struct gt_sharing sharing_of(const struct gt_machine *m, gt_stream_index stream, uint32_t *green)
+{
+    const struct gt_stream *recorded = &m->workload->streams[stream];
+
+    *green = m->streams[stream].sharing.how == GT_SHARE_UNSAID ? recorded->green : 0;
+    return *green == 0 ? m->streams[stream].sharing
+                       : (struct gt_sharing){ .how = GT_SHARE_GREEN, .green_sms = recorded->sms };
+}
+
 int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
 {
     struct owned *owned = gt_calloc(m->gpu_count, sizeof *owned);
@@ -119,17 +131,19 @@ int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
 
     for (gt_stream_index i = 0; result == 0 && i < m->workload->stream_count; i++) {
         struct gt_stream_state *stream = &m->streams[i];
-        uint32_t before = m->partition_count, sms = gt_sharing_sms(m->device, &stream->sharing);
-        bool fixed = stream->sharing.how == GT_SHARE_GREEN || stream->sharing.how == GT_SHARE_MIG;
+        uint32_t before = m->partition_count, green;
+        const struct gt_sharing sharing = sharing_of(m, i, &green);
+        uint32_t sms = gt_sharing_sms(m->device, &sharing);
+        bool fixed = sharing.how == GT_SHARE_GREEN || sharing.how == GT_SHARE_MIG;
 
-        if (stream->sharing.how == GT_SHARE_UNSAID || (sms == m->device->sms && !fixed))
+        if (sharing.how == GT_SHARE_UNSAID || (sms == m->device->sms && !fixed))
             continue;
-        stream->partition = find_or_add(m, stream->process, stream->gpu, sms);
+        stream->partition = find_or_add(m, stream, green, sms);
         if (m->partition_count == before)
             continue;
         m->partitions[before].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
         if (fixed)
-            result = take(m, &stream->sharing, sms, &owned[stream->gpu], error);
+            result = take(m, &sharing, sms, &owned[stream->gpu], error);
         if (fixed && result == 0)
             choose(m, &m->partitions[before]);
     }

@@ -164,8 +164,10 @@ struct gt_machine {
     uint32_t gpu_count, compute_count;  /* of the workload; of all */
     struct gt_time_slices *time_slices; /* of GPUs whose processes take turns */
     uint32_t time_slices_count;
+    bool blocks_may_stop;    /* before their time: in time slices, or taken off the GPU */
     struct gt_sm_partition { /* the SMs that a process may use, where those are not all */
         uint64_t process;
+        uint32_t green; /* gt_stream.green; 0: of the whole process */
         gt_gpu_index gpu;
         uint32_t size;
         bool fixed;                        /* these SMs; else as many, whichever its blocks are on */

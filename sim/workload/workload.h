@@ -157,6 +157,8 @@ struct gt_stream {
     uint32_t name;    /* in names, GT_NONE when it has none but its number */
     uint32_t flags;   /* gt_stream_flag */
     int32_t priority; /* as CUDA: lower is more urgent, 0 the default */
+    uint16_t green;   /* number of its green context, of its process's; 0: it is in none */
+    uint16_t sms;     /* that context's; its kernels' recorded times are on so many */
 };
 struct gt_thread {
     uint64_t process, id;

@@ -124,12 +124,30 @@ static void write_bodies(void)
     }
 }
 
-/* The stream was made in context 1; CUPTI has its work in context 9. */
+static void write_green_stream(uint64_t handle, uint32_t id, uint64_t green, uint32_t sms)
+{
+    struct gt_record_stream *stream = begin(GT_RECORDED_STREAM, sizeof *stream);
+
+    stream->time_ns = 100;
+    stream->handle = handle;
+    stream->context = 1;
+    stream->id = id;
+    stream->flags = GT_RECORDED_NON_BLOCKING;
+    stream->green = green;
+    stream->sms = sms;
+    gt_writer_end(stream);
+}
+
+/* Streams that were made in context 1; CUPTI has the first one's work in context 9.  Of that one's green context nothing is known, of
+ * the others' two the SMs. */
 static void write_green(void)
 {
     struct gt_record_op *op;
 
     write_stream(GREEN, 19, GT_RECORDED_NON_BLOCKING, 0);
+    write_green_stream(GREEN + 1, 20, 0x900, 32);
+    write_green_stream(GREEN + 2, 21, 0x800, 16);
+    write_green_stream(GREEN + 3, 22, 0x900, 32);
     write_call(GT_DID_LAUNCH, 30, 30000, GREEN, 0, 0, 0);
     op = begin_kernel(30, 19, 31000, 32000);
     op->context = 9;
@@ -261,6 +279,16 @@ static void test_green_context(void **state)
     (void)state;
     assert_int_equal(op->stream, call_of(recorded, 31)->stream);
     assert_int_equal(warnings_of("green-contexts"), 1);
+    assert_int_equal(recorded->streams[op->stream].green, 0);
+    for (uint32_t i = 0, seen = 0; i < recorded->stream_count && seen < 3; i++) {
+        static const uint16_t greens[] = { 1, 2, 1 }, sms[] = { 32, 16, 32 };
+
+        if (recorded->streams[i].id < 20 || recorded->streams[i].id > 22)
+            continue;
+        assert_int_equal(recorded->streams[i].green, greens[recorded->streams[i].id - 20]);
+        assert_int_equal(recorded->streams[i].sms, sms[recorded->streams[i].id - 20]);
+        seen++;
+    }
 }
 
 static void test_shared_event(void **state)

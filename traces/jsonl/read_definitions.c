@@ -19,7 +19,7 @@ struct identity {
 struct raw_stream {
     struct identity identity;
     const struct gt_json_token *gpu, *flags;
-    uint32_t context;
+    uint32_t context, green, sms;
     int32_t priority;
 };
 struct raw_thread {
@@ -40,6 +40,8 @@ static const struct gt_field stream_fields[] = {
     { "context", GT_FIELD_U32, offsetof(struct raw_stream, context), NULL, 0 },
     { "flags", GT_FIELD_ARRAY, offsetof(struct raw_stream, flags), NULL, 0 },
     { "priority", GT_FIELD_I32, offsetof(struct raw_stream, priority), NULL, 0 },
+    { "green", GT_FIELD_U32, offsetof(struct raw_stream, green), NULL, 0 },
+    { "sms", GT_FIELD_U32, offsetof(struct raw_stream, sms), NULL, 0 },
 };
 static const struct gt_field thread_fields[] = {
     { "thread", GT_FIELD_REF, offsetof(struct raw_thread, identity.key), NULL, 0 },
@@ -164,12 +166,18 @@ int gt_jsonl_stream(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
         (given & FLAGS_GIVEN && read_flags(raw.flags, &flags, error) != 0) ||
         gt_jsonl_use_gpu(jsonl, raw.gpu, &gpu, error) != 0)
         return -1;
+    if ((raw.green > 0) != (raw.sms > 0) || raw.green > UINT16_MAX || raw.sms > UINT16_MAX)
+        return gt_error_set(error,
+                            "a stream in a green context has its number, \"green\", and its \"sms\", 1 to %d each",
+                            UINT16_MAX);
     index = add_stream(jsonl, key);
     stream = &jsonl->workload->streams[index];
     stream->gpu = gpu;
     stream->context = raw.context;
     stream->flags = flags;
     stream->priority = raw.priority;
+    stream->green = (uint16_t)raw.green;
+    stream->sms = (uint16_t)raw.sms;
     settle(jsonl, &raw.identity, given, index, &stream->id, &stream->name);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_STREAM, index);
     return 0;

@@ -145,6 +145,10 @@ static void emit_stream(struct gt_emit *emit, uint32_t index)
     emit_flags(emit, key, stream->flags);
     if (stream->priority != 0)
         gt_emit_signed(emit, "priority", stream->priority);
+    if (stream->green != 0) {
+        gt_emit_number(emit, "green", stream->green);
+        gt_emit_number(emit, "sms", stream->sms);
+    }
     gt_emit_close(emit, GT_EXTRA_STREAM, index);
     gt_emit_newline(emit);
 }

@@ -226,6 +226,24 @@ static void know_contexts(struct gt_recorded_process *process)
     }
 }
 
+/* Green contexts are numbered as their first streams come: of this stream's; 0: it is in none, or of unknown SMs. */
+static uint16_t green_number(const struct gt_recorded_process *process, uint32_t stream)
+{
+    const struct gt_record_stream *const *streams = (const void *)process->lists[GT_RECORDED_STREAM].items;
+    uint32_t number = 1;
+
+    if (streams[stream]->green == 0 || streams[stream]->sms == 0 || streams[stream]->sms > UINT16_MAX)
+        return 0;
+    for (uint32_t i = 0; streams[i]->green != streams[stream]->green; i++) {
+        bool first = streams[i]->green != 0;
+
+        for (uint32_t j = 0; first && j < i; j++)
+            first = streams[j]->green != streams[i]->green;
+        number += first;
+    }
+    return (uint16_t)number;
+}
+
 static void read_streams(struct gt_recorded *recorded, struct gt_recorded_process *process)
 {
     struct gt_recorded_list *list = &process->lists[GT_RECORDED_STREAM];
@@ -246,6 +264,8 @@ static void read_streams(struct gt_recorded *recorded, struct gt_recorded_proces
         struct gt_stream *made = &recorded->import.workload->streams[stream];
 
         made->priority = record->priority;
+        made->green = green_number(process, i);
+        made->sms = (uint16_t)(made->green > 0 ? record->sms : 0);
         if (made->flags & GT_STREAM_LEGACY_DEFAULT)
             continue;
         made->flags = record->flags & GT_RECORDED_NON_BLOCKING          ? GT_STREAM_NON_BLOCKING

@@ -244,7 +244,8 @@ static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *pro
         set_copy(recorded, process, op, record);
     op->priority = priority_of(recorded, process, record, stream, launch);
     op->has_priority = op->priority != recorded->import.workload->streams[stream].priority;
-    gt_import_warn(recorded->import.workload, "green-contexts", is_green(process, record));
+    gt_import_warn(recorded->import.workload, "green-contexts",
+                   recorded->import.workload->streams[stream].green == 0 && is_green(process, record));
     gt_import_warn(recorded->import.workload, "graph-changes-unknown", !known);
     if (record->kind == GT_OP_KERNEL)
         add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);

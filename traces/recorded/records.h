@@ -22,7 +22,7 @@
 #define GT_RECORDED_COSTS "costs.txt"
 
 enum {
-    GT_RECORDED_VERSION = 3,
+    GT_RECORDED_VERSION = 4,
     GT_RECORDED_HEADER_BYTES = 4096, /* a page, so that chunks can be mapped */
     GT_RECORDED_CHUNK_BYTES = 64 * 1024,
     GT_RECORDED_TEXT_BYTES = 4000 /* longer texts are cut */
@@ -127,6 +127,8 @@ struct gt_record_stream {
     uint64_t thread; /* of a per-thread default stream: whose */
     uint32_t context, id, flags;
     int32_t priority;
+    uint64_t green;         /* handle of the green context that it is in; 0: none */
+    uint32_t sms, reserved; /* that context's */
 };
 
 enum gt_recorded_what {

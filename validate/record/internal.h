@@ -31,7 +31,7 @@
 /* Absent from older drivers, or called by another version's name: each is asked for before its use. */
 #define GT_DRIVER_FUNCTIONS(F) \
     F(cuFuncGetParamInfo) F(cuFuncGetName) F(cuKernelGetParamInfo) F(cuKernelGetName) F(cuStreamGetFlags) \
-    F(cuStreamGetPriority) F(cuStreamIsCapturing) F(cuGraphGetNodes) F(cuGraphGetEdges) F(cuGraphNodeGetType) \
+    F(cuStreamGetPriority) F(cuStreamGetGreenCtx) F(cuGreenCtxGetDevResource) F(cuStreamIsCapturing) F(cuGraphGetNodes) F(cuGraphGetEdges) F(cuGraphNodeGetType) \
     F(cuGraphKernelNodeGetParams) F(cuGraphKernelNodeGetAttribute) F(cuGraphMemcpyNodeGetParams) \
     F(cuGraphMemsetNodeGetParams) F(cuGraphChildGraphNodeGetGraph) F(cuDeviceGet) F(cuDeviceGetName) \
     F(cuDeviceGetUuid) F(cuDeviceGetAttribute)

@@ -174,7 +174,7 @@ READER(d_set16_async, cuMemsetD16Async_params, STREAM_OF(hStream) call->a = p->d
 READER(d_set32_async, cuMemsetD32Async_params, STREAM_OF(hStream) call->a = p->dstDevice; call->c = 4 * p->N;)
 READER(d_stream_create, cuStreamCreate_params, call->a = GOT(p->phStream);)
 READER(d_stream_priority, cuStreamCreateWithPriority_params, call->a = GOT(p->phStream);)
-READER(d_green_stream, cuGreenCtxStreamCreate_params, call->a = GOT(p->phStream); call->b = 1;)
+READER(d_green_stream, cuGreenCtxStreamCreate_params, call->a = GOT(p->phStream);)
 READER(d_stream_destroy, cuStreamDestroy_v2_params, STREAM_OF(hStream))
 READER(d_stream_sync, cuStreamSynchronize_params, STREAM_OF(hStream))
 READER(d_stream_query, cuStreamQuery_params, STREAM_OF(hStream))

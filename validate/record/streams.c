@@ -59,21 +59,38 @@ static void describe_gpu(uint32_t id)
     gt_writer_end(record);
 }
 
-static void write_stream(uint64_t handle, uint64_t thread, uint32_t context, uint32_t id, unsigned flags,
-                         int priority)
+static void write_stream(const struct gt_record_stream *stream)
 {
     struct gt_record_stream *record = gt_writer_begin(GT_RECORDED_STREAM, sizeof *record);
 
     if (record == NULL)
         return;
-    record->time_ns = gt_writer_now_ns();
-    record->handle = handle;
-    record->thread = thread;
-    record->context = context;
-    record->id = id;
-    record->flags = flags & CU_STREAM_NON_BLOCKING ? GT_RECORDED_NON_BLOCKING : 0;
-    record->priority = priority;
+    *record = (struct gt_record_stream){ record->head,
+                                         gt_writer_now_ns(),
+                                         stream->handle,
+                                         stream->thread,
+                                         stream->context,
+                                         stream->id,
+                                         stream->flags,
+                                         stream->priority,
+                                         stream->green,
+                                         stream->sms,
+                                         0 };
     gt_writer_end(record);
+}
+
+/* The green context that a stream is in, and its SMs. */
+static void find_green(CUstream handle, struct gt_record_stream *stream)
+{
+    CUgreenCtx green = NULL;
+    CUdevResource resource;
+
+    if (gt_api.cuStreamGetGreenCtx == NULL || gt_api.cuGreenCtxGetDevResource == NULL ||
+        gt_api.cuStreamGetGreenCtx(handle, &green) != CUDA_SUCCESS || green == NULL ||
+        gt_api.cuGreenCtxGetDevResource(green, &resource, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS)
+        return;
+    stream->green = (uint64_t)(uintptr_t)green;
+    stream->sms = resource.sm.smCount;
 }
 
 void gt_context_met(CUcontext context, uint32_t number)
@@ -106,18 +123,18 @@ void gt_context_met(CUcontext context, uint32_t number)
 
 void gt_stream_made(CUcontext context, CUstream stream)
 {
-    uint32_t id = 0, number = 0;
+    struct gt_record_stream made = { .handle = (uint64_t)(uintptr_t)stream };
     unsigned flags = 0;
-    int priority = 0;
 
     gt_calls_own(true);
-    if (gt_api.cuptiGetStreamIdEx(context, stream, 0, &id) == CUPTI_SUCCESS &&
-        gt_api.cuptiGetContextId(context, &number) == CUPTI_SUCCESS) {
-        if (gt_api.cuStreamGetFlags != NULL)
-            gt_api.cuStreamGetFlags(stream, &flags);
+    if (gt_api.cuptiGetStreamIdEx(context, stream, 0, &made.id) == CUPTI_SUCCESS &&
+        gt_api.cuptiGetContextId(context, &made.context) == CUPTI_SUCCESS) {
+        if (gt_api.cuStreamGetFlags != NULL && gt_api.cuStreamGetFlags(stream, &flags) == CUDA_SUCCESS)
+            made.flags = flags & CU_STREAM_NON_BLOCKING ? GT_RECORDED_NON_BLOCKING : 0;
         if (gt_api.cuStreamGetPriority != NULL)
-            gt_api.cuStreamGetPriority(stream, &priority);
-        write_stream((uint64_t)(uintptr_t)stream, 0, number, id, flags, priority);
+            gt_api.cuStreamGetPriority(stream, &made.priority);
+        find_green(stream, &made);
+        write_stream(&made);
     }
     gt_calls_own(false);
 }
@@ -125,13 +142,14 @@ void gt_stream_made(CUcontext context, CUstream stream)
 void gt_per_thread_stream_met(CUcontext context, uint32_t number)
 {
     static _Thread_local uint32_t told; /* in this context: contexts are numbered from 1 */
-    uint32_t id = 0;
+    struct gt_record_stream met = { .handle = GT_RECORDED_PER_THREAD_STREAM, .context = number };
 
     if (told == number || context == NULL)
         return;
     told = number;
     gt_calls_own(true);
-    if (gt_api.cuptiGetStreamIdEx(context, NULL, 1, &id) == CUPTI_SUCCESS)
-        write_stream(GT_RECORDED_PER_THREAD_STREAM, gt_writer_thread(), number, id, 0, 0);
+    met.thread = gt_writer_thread();
+    if (gt_api.cuptiGetStreamIdEx(context, NULL, 1, &met.id) == CUPTI_SUCCESS)
+        write_stream(&met);
     gt_calls_own(false);
 }
