@@ -15,7 +15,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/block_progress.h sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/collective_kernel.c \
     sim/gpu/collective_kernel.h sim/gpu/collective_move.c sim/gpu/collective_move.h sim/gpu/copy_engine.c \
     sim/gpu/copy_engine.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h sim/gpu/ends_apart.c sim/gpu/ends_apart.h sim/gpu/exclusive_copy.c \
-    sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/link_share.c sim/gpu/link_share.h \
+    sim/gpu/exclusive_copy.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/grid_reset.c sim/gpu/grid_reset.h sim/gpu/link_share.c sim/gpu/link_share.h \
     sim/gpu/grid_sync.c sim/gpu/grid_sync.h sim/gpu/peer_kernel.c \
     sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c sim/gpu/progress_limit.h \
     sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm_partitions.c sim/gpu/sm_partitions.h sim/gpu/time_slices.c sim/gpu/time_slices.h sim/gpu/sm.h \
@@ -28,7 +28,7 @@ sim_libsim_a_SOURCES = \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
     sim/serve/arrivals.c sim/serve/arrivals.h sim/serve/dispatcher.c sim/serve/load.h sim/serve/policies.c sim/serve/policy.h \
-    sim/serve/policy_fifo.c sim/serve/policy_gate.c sim/serve/policy_orion.c sim/serve/requests.c sim/serve/requests.h \
+    sim/serve/policy_fifo.c sim/serve/policy_gate.c sim/serve/policy_orion.c sim/serve/policy_reset.c sim/serve/requests.c sim/serve/requests.h \
     sim/serve/serving.h sim/serve/slices.c sim/serve/slices.h \
     sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
     sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \

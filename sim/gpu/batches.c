@@ -139,7 +139,7 @@ void gt_batch_start_deferred(struct gt_machine *m, gt_gpu_index gpu, gt_grid_ind
 void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
 {
     gt_batch_schedule(m, batch, end_ps, GT_STAMP_END);
-    if (m->time_slices_count > 0) /* it may stop before: told when it ends */
+    if (m->blocks_may_stop) /* told when it ends */
         return;
     if (m->grids[m->batches[batch].grid].apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
         tell_started(m, batch, end_ps);

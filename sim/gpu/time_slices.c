@@ -358,6 +358,7 @@ int gt_time_slices_build(struct gt_machine *m, struct gt_error *error)
         m->time_slices = gt_realloc(m->time_slices, m->time_slices_count + 1ull, sizeof *m->time_slices);
         m->time_slices[m->time_slices_count++] = slices;
     }
+    m->blocks_may_stop |= m->time_slices_count > 0;
     if (m->time_slices_count > 0 && m->workload->task_graph_count > 0)
         return gt_error_set(error, "task graphs of persistent kernels cannot be simulated in time slices; "
                                    "let the processes share the GPU as mps");

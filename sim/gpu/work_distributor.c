@@ -17,9 +17,9 @@
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
 
-/* All its blocks have left: the grid is out of the lists, whatever its place in them. */
-static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_index grid)
+void gt_distributor_remove(struct gt_machine *m, gt_gpu_index index, gt_grid_index grid)
 {
+    struct gt_gpu_state *gpu = &m->gpus[index];
     uint32_t level = m->grids[grid].level, before = GT_NONE;
 
     for (uint32_t at = gpu->level_head[level]; at != grid; at = m->grids[at].next)
@@ -188,7 +188,7 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, gpu, grid)) {
             state->clusters_wait = 0;
-            remove_grid(m, state, grid);
+            gt_distributor_remove(m, gpu, grid);
             gt_graph_handed_out(m, grid);
             if (m->grids[grid].sync.held || m->programmatic)
                 gt_grid_sync_handed_out(m, grid);
@@ -319,7 +319,7 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
 {
     struct gt_batch b = m->batches[batch];
 
-    if (stamp == GT_STAMP_END && m->time_slices_count > 0 && m->grids[b.grid].apart_ps == 0)
+    if (stamp == GT_STAMP_END && m->blocks_may_stop && m->grids[b.grid].apart_ps == 0)
         gt_batch_tell_ended(m, &b);
     if (stamp == GT_STAMP_END && (m->device->retire_ps == 0 || m->grids[b.grid].inverted)) {
         gt_batch_free(m, batch);
@@ -372,7 +372,7 @@ int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struc
     (void)error;
     handle_batch(m, batch, stamp);
     fill_places(m, gpu);
-    if (m->grids[grid].dispatched < m->grids[grid].blocks && m->time_slices_count == 0)
+    if (m->grids[grid].dispatched < m->grids[grid].blocks && !m->blocks_may_stop)
         gt_steady_state_handled(m, gpu, grid, sm);
     return m->failed ? -1 : 0;
 }

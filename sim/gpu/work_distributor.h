@@ -9,6 +9,9 @@
  * gt_grid_handler() is told. */
 void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
+/* A grid that has blocks to hand out has them no more. */
+void gt_distributor_remove(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
+
 /* The SMs go on after a stop (time_slices.h): hand out what has come meanwhile. */
 void gt_distributor_resume(struct gt_machine *m, gt_gpu_index gpu);
 

@@ -1,6 +1,7 @@
 /* Kernels that the policy holds back, and lets go. */
 #include "sim/base/array.h"
 #include "sim/gpu/grid.h"
+#include "sim/gpu/grid_reset.h"
 #include "sim/serve/serving.h"
 #include "sim/workload/program.h"
 
@@ -44,11 +45,18 @@ static bool asks(const struct gt_requests *r, gt_op_index op)
     return r->load->policy->may_launch != NULL && r->workload->ops[op].kind == GT_OP_KERNEL;
 }
 
-static void count(struct gt_requests *r, gt_op_index op, const struct gt_policy_kernel *kernel)
+static bool resets(const struct gt_requests *r)
+{
+    return r->load->policy->reset_parameter >= 0;
+}
+
+static void count(struct gt_requests *r, gt_command_index command, const struct gt_policy_kernel *kernel)
 {
     bool critical = r->load->tenants[kernel->tenant].critical;
+    gt_op_index op = r->m->commands[command].index;
 
     r->launched[op] = true;
+    r->commands[op] = command;
     if (critical) {
         r->view.critical_kernels++;
         r->view.latest_critical = *kernel;
@@ -56,6 +64,18 @@ static void count(struct gt_requests *r, gt_op_index op, const struct gt_policy_
         r->view.best_effort_kernels++;
         r->view.best_effort_ps += kernel->duration_ps;
     }
+}
+
+static void uncount(struct gt_requests *r, gt_op_index op)
+{
+    r->launched[op] = false;
+    if (r->load->tenants[worker_of_op(r, op)->tenant].critical) {
+        r->view.critical_kernels--;
+        return;
+    }
+    r->view.best_effort_kernels--;
+    r->view.best_effort_ps -= r->alone_ps != NULL ? r->alone_ps[op] : 0;
+    r->freed_ps = r->m->engine.now_ps;
 }
 
 /* From the policy's answer until the kernel may start: it is launched only then. */
@@ -91,9 +111,9 @@ void gt_requests_kernel_start(struct gt_machine *m, gt_command_index command)
         hold(r, command);
         return;
     }
-    count(r, op, &kernel);
+    count(r, command, &kernel);
     /* One that was asked for while another was on the GPU that it had to wait for is launched behind that one's end. */
-    if (!r->load->tenants[kernel.tenant].critical && m->commands[command].submit_ps < r->freed_ps) {
+    if (!resets(r) && !r->load->tenants[kernel.tenant].critical && m->commands[command].submit_ps < r->freed_ps) {
         gt_time_ps from_ps = r->freed_ps + notice_ps(r) + launch_ps(r);
 
         if (from_ps > m->engine.now_ps) {
@@ -120,28 +140,46 @@ void gt_dispatcher_ask_again(struct gt_requests *r)
             r->held[kept++] = held;
             continue;
         }
-        count(r, op, &kernel);
+        count(r, held.command, &kernel);
         r->op_held_ps[op] += from_ps - held.since_ps;
         gt_engine_schedule(&r->m->engine, from_ps, GT_PHASE_WAKE, GT_HANDLE_REQUEST, held.command, GT_REQUEST_LAUNCH);
     }
     r->held_count = kept;
 }
 
+void gt_dispatcher_launch(struct gt_requests *r, gt_command_index command)
+{
+    gt_op_index op = r->m->commands[command].index;
+
+    if (resets(r) && r->view.critical > 0 && !r->load->tenants[worker_of_op(r, op)->tenant].critical) {
+        uncount(r, op);
+        hold(r, command);
+    } else {
+        gt_kernel_start(r->m, command);
+    }
+}
+
+void gt_dispatcher_reset(struct gt_requests *r)
+{
+    for (uint32_t worker = 0; worker < r->worker_count; worker++) {
+        if (r->load->tenants[r->workers[worker].tenant].critical)
+            continue;
+        for (uint32_t i = r->first_op[worker]; i < r->first_op[worker + 1]; i++) {
+            gt_op_index op = r->ops_list[i];
+
+            if (!r->launched[op] || !gt_grid_reset(r->m, r->commands[op]))
+                continue;
+            uncount(r, op);
+            hold(r, r->commands[op]);
+        }
+    }
+}
+
 void gt_dispatcher_ended(struct gt_requests *r, gt_op_index op)
 {
-    uint32_t tenant = worker_of_op(r, op)->tenant;
-    bool critical = r->load->tenants[tenant].critical;
-
     if (!r->launched[op])
         return;
-    r->launched[op] = false;
-    if (critical) {
-        r->view.critical_kernels--;
-    } else {
-        r->view.best_effort_kernels--;
-        r->view.best_effort_ps -= r->alone_ps != NULL ? r->alone_ps[op] : 0;
-        r->freed_ps = r->m->engine.now_ps;
-    }
+    uncount(r, op);
     if (r->held_count > 0)
         gt_requests_ask_soon(r);
 }

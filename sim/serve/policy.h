@@ -45,6 +45,8 @@ struct gt_serve_policy {
     bool priorities;     /* streams of critical tenants have the highest priority, those of others the lowest */
     int slice_parameter; /* kernels of best-effort tenants are launched in pieces of at most so many blocks as this
                           * parameter says; -1: whole */
+    int reset_parameter; /* when a critical request comes, kernels of best-effort tenants are taken off the GPU after so many
+                          * microseconds as this parameter says, and run anew later; -1: they run to their end */
 };
 
 extern const struct gt_serve_policy gt_serve_policies[];
@@ -55,6 +57,7 @@ int gt_serve_policy_find(struct gt_load *load, const char *text, struct gt_error
 
 bool gt_policy_fifo_begin(const struct gt_policy_view *view, const struct gt_policy_request *request);
 bool gt_policy_gate_launch(const struct gt_policy_view *view, const struct gt_policy_kernel *kernel);
+bool gt_policy_reset_launch(const struct gt_policy_view *view, const struct gt_policy_kernel *kernel);
 bool gt_policy_orion_launch(const struct gt_policy_view *view, const struct gt_policy_kernel *kernel);
 
 #endif

@@ -85,6 +85,7 @@ struct gt_requests *gt_requests_new(const struct gt_load *load, const struct gt_
     r->arrivals = gt_calloc(load->tenant_count, sizeof *r->arrivals);
     r->numbers = gt_calloc(load->tenant_count, sizeof *r->numbers);
     r->launched = gt_calloc(joined->op_count, sizeof *r->launched);
+    r->commands = gt_calloc(joined->op_count, sizeof *r->commands);
     r->op_held_ps = gt_calloc(joined->op_count, sizeof *r->op_held_ps);
     return r;
 }
@@ -103,6 +104,7 @@ void gt_requests_free(struct gt_requests *r)
     free(r->ops_list);
     free(r->first_op);
     free(r->launched);
+    free(r->commands);
     free(r->op_held_ps);
     free(r->held);
     free(r);
@@ -256,12 +258,23 @@ static bool is_critical(const struct gt_requests *r, const struct gt_worker *wor
     return r->load->tenants[worker->tenant].critical;
 }
 
+/* From a critical request's arrival until best-effort kernels are off the GPU. */
+static gt_time_ps reset_ps(const struct gt_requests *r)
+{
+    return gt_whole_ps(r->load->parameters[r->load->policy->reset_parameter] * 1e6);
+}
+
 static void arrives(struct gt_requests *r, uint32_t index)
 {
     struct gt_worker *worker = &r->workers[index];
 
     worker->state = GT_WORKER_WAITS;
-    r->view.critical += is_critical(r, worker);
+    if (is_critical(r, worker) && r->view.critical++ == 0) {
+        r->critical_from_ps = r->m->engine.now_ps;
+        if (r->load->policy->reset_parameter >= 0)
+            gt_engine_schedule(&r->m->engine, r->critical_from_ps + reset_ps(r), GT_PHASE_WAKE, GT_HANDLE_REQUEST, 0,
+                               GT_REQUEST_RESET);
+    }
     ask_about_requests(r);
 }
 
@@ -307,7 +320,11 @@ int gt_requests_handler(void *machine, uint32_t subject, uint64_t stamp, struct 
         ask_about_requests(r);
         gt_dispatcher_ask_again(r);
         break;
-    default: gt_kernel_start(m, subject); break;
+    case GT_REQUEST_RESET:
+        if (r->view.critical > 0 && m->engine.now_ps - r->critical_from_ps >= reset_ps(r))
+            gt_dispatcher_reset(r);
+        break;
+    default: gt_dispatcher_launch(r, subject); break;
     }
     return m->failed ? -1 : 0;
 }
@@ -320,6 +337,7 @@ void gt_requests_begin(struct gt_machine *m)
     r->options = *m->options;
     m->options = &r->options;
     r->view.sms = m->device->sms;
+    m->blocks_may_stop |= r->load->policy->reset_parameter >= 0;
     for (uint32_t i = 0; i < m->workload->thread_count; i++)
         m->threads[i].done = true; /* until a request begins */
     for (uint32_t i = 0; i < r->worker_count; i++)

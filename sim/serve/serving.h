@@ -10,7 +10,8 @@ enum {
     GT_REQUEST_ARRIVES,
     GT_REQUEST_MAY_BE_DONE,
     GT_REQUEST_ASK_AGAIN /* of nothing */,
-    GT_REQUEST_LAUNCH /* a command */
+    GT_REQUEST_LAUNCH /* a command */,
+    GT_REQUEST_RESET /* of nothing */
 };
 
 enum gt_worker_state {
@@ -59,14 +60,20 @@ struct gt_requests {
     struct gt_policy_view view;
     struct gt_held_kernel *held; /* in the order in which their streams let them go */
     uint32_t held_count, held_room;
-    gt_time_ps freed_ps;    /* the latest end of a best-effort kernel */
-    bool *launched;         /* by operation: a kernel that counts in view.kernels */
-    gt_time_ps *op_held_ps; /* by operation: in this request */
+    gt_time_ps freed_ps;         /* the latest end of a best-effort kernel */
+    gt_time_ps critical_from_ps; /* a critical request has been there since; while view.critical > 0 */
+    bool *launched;              /* by operation: a kernel that counts in view.kernels, ... */
+    gt_command_index *commands;  /* ... and which it is */
+    gt_time_ps *op_held_ps;      /* by operation: in this request */
     bool ask_again_due;
 };
 
 /* dispatcher.c: after a change, let kernels go that the policy lets go now. */
 void gt_dispatcher_ask_again(struct gt_requests *requests);
+/* A kernel that was to be launched now is; or not, where a policy that resets kernels has a critical request. */
+void gt_dispatcher_launch(struct gt_requests *requests, gt_command_index command);
+/* Take best-effort kernels off the GPU, and hold them. */
+void gt_dispatcher_reset(struct gt_requests *requests);
 /* A kernel has ended. */
 void gt_dispatcher_ended(struct gt_requests *requests, gt_op_index op);
 /* An event asks the policy about everything that waits, as soon as what happens now is over. */

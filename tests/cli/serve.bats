@@ -68,6 +68,20 @@ slices_blocks=2 0:251 0:502 1:1004 1:1506 0:2251
 END
 }
 
+@test "serve: a critical request takes best-effort kernels off the GPU" {
+    # b's kernel comes at 503, when a's first two requests are done.  a's third one arrives at 600 and has its kernel there at 601; with
+    # priority that waits for b's first wave, until 753.  Reset: 30 us after its arrival b's blocks are gone, a's run from 630 to 880, and b begins
+    # anew at 881, two waves.
+    printf 'seconds\n0\n0.0001\n0.0006\n' > a.csv
+    "$GRIDTIDE" serve -q two.jsonl --noise off --policy gate -o gate.db --format csv > /dev/null
+    [ "$(requests gate.db)" = "0:251 0:502 0:1003 1:1253 1:1754" ]
+    "$GRIDTIDE" serve -q two.jsonl --noise off --policy "reset us=30" -o reset.db --format csv > /dev/null
+    [ "$(requests reset.db)" = "0:251 0:502 0:880 1:1381 1:1882" ]
+    # It is done before anything would be reset.
+    "$GRIDTIDE" serve -q two.jsonl --noise off --policy "reset us=1000" -o late.db --format csv > /dev/null
+    [ "$(requests late.db)" = "0:251 0:502 0:1003 1:1253 1:1754" ]
+}
+
 @test "serve: sharing by processes: slices, MPS and green contexts" {
     for share in sliced mps mps:50,50 green:1,1; do
         "$GRIDTIDE" serve -q two.jsonl --noise off --share $share -o $share.db --format csv > /dev/null
