@@ -15,9 +15,10 @@ static bool may_be_reset(const struct gt_machine *m, gt_command_index command)
     const struct gt_stream_command *c = &m->commands[command];
     const struct gt_grid *grid = c->grid != GT_NONE ? &m->grids[c->grid] : NULL;
 
-    return grid != NULL && grid->command == command && c->kind == GT_COMMAND_OP && grid->kernel != GT_NONE &&
-           grid->ended < grid->blocks && grid->launch == NULL && grid->block_begins == NULL && !grid->sync.held &&
-           grid->apart_ps == 0 && !grid->launches && !m->programmatic;
+    return m->time_slices_count == 0 && grid != NULL && grid->command == command && c->kind == GT_COMMAND_OP &&
+           grid->kernel != GT_NONE && grid->ended < grid->blocks && grid->launch == NULL &&
+           grid->block_begins == NULL && !grid->sync.held && grid->apart_ps == 0 && !grid->launches &&
+           !m->programmatic;
 }
 
 /* Events of its blocks. */

@@ -173,6 +173,14 @@ static void finish_call(struct gt_machine *m, gt_thread_index thread, gt_time_ps
                        thread, 0);
 }
 
+/* When a call that waits for nothing is over. */
+static gt_time_ps call_end_ps(const struct gt_machine *m, gt_call_index call)
+{
+    gt_time_ps end_ps = m->engine.now_ps + gt_call_cost_ps(m, call), until_ps = m->workload->calls[call].until_ps;
+
+    return end_ps > until_ps ? end_ps : until_ps;
+}
+
 static void act(struct gt_machine *m, gt_thread_index thread)
 {
     struct gt_thread_state *state = &m->threads[thread];
@@ -182,7 +190,7 @@ static void act(struct gt_machine *m, gt_thread_index thread)
     gt_api[m->workload->calls[call].kind].act(m, thread, call);
     gt_launch_order_made(m, call);
     if (state->pending == 0)
-        finish_call(m, thread, m->engine.now_ps + gt_call_cost_ps(m, call));
+        finish_call(m, thread, call_end_ps(m, call));
 }
 
 /* The stream whose launch queue this call needs room in; GT_NONE when it submits nothing. */

@@ -201,6 +201,8 @@ struct gt_call {
     gt_op_index first_op;
     uint32_t ops;        /* its operations are ops[first_op .. first_op + ops - 1] */
     gt_time_ps piece_ps; /* of a poll: the work between two queries */
+    gt_time_ps
+        until_ps; /* of host work: behind it the thread waits until then, from the run's beginning; 0: it does not */
     GT_CALL_PLAIN(GT_PLAIN_MEMBER)
     uint32_t line; /* in the trace file, for messages; 0 unknown */
     uint8_t kind;  /* gt_call_kind */

@@ -278,6 +278,8 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
         return gt_error_set(error, "a poll does not say which event or stream it asks for");
     if (!time_fits(call->piece_ps) || call->piece_ps == GT_TIME_NONE)
         return gt_error_set(error, "a piece of a poll's work lasts too long; 53 days are the limit");
+    if (!time_fits(call->until_ps) || call->until_ps == GT_TIME_NONE)
+        return gt_error_set(error, "a thread waits for too late a time; 53 days are the limit");
     if (!stretch_fits(call->start_ps, call->duration_ps))
         return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)

@@ -26,7 +26,7 @@ struct raw_op {
 struct raw_call {
     const struct gt_json_token *thread, *event, *name, *nodes, *buffer, *executable;
     uint64_t address;
-    gt_time_ps start, duration, piece;
+    gt_time_ps start, duration, piece, until;
     struct raw_op op;
     uint32_t grid[3], block[3], dynamic_shared_bytes;
     GT_CALL_PLAIN(GT_PLAIN_MEMBER)
@@ -85,6 +85,7 @@ static const struct gt_field call_fields[] = {
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
     { "loads", GT_FIELD_BOOL, offsetof(struct raw_call, loads), NULL, 0 },
     { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
+    { "until", GT_FIELD_TIME, offsetof(struct raw_call, until), NULL, 0 },
     GT_OP_PLAIN(CALL_OP_PLAIN) GT_CALL_PLAIN(CALL_PLAIN)
 };
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
@@ -354,8 +355,10 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
         return gt_error_set(error, "a call of %s needs an \"event\"", kind);
     if (raw->kind == GT_CALL_STREAM_CREATE && raw->op.stream == NULL && !raw->target_unknown)
         return gt_error_set(error, "a call of stream_create needs a \"stream\"");
-    if (raw->kind == GT_CALL_HOST_WORK && raw->duration == GT_TIME_NONE)
-        return gt_error_set(error, "a call of host_work needs a duration, \"duration_us\"");
+    if (raw->kind == GT_CALL_HOST_WORK && raw->duration == GT_TIME_NONE && raw->until == GT_TIME_NONE)
+        return gt_error_set(error, "a call of host_work needs a duration, \"duration_us\", or a time, \"until_us\"");
+    if (raw->kind != GT_CALL_HOST_WORK && raw->until != GT_TIME_NONE)
+        return gt_error_set(error, "\"until\" is for calls of host_work only");
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
     if (raw->kind != GT_CALL_GRAPH_LAUNCH && raw->executable != NULL)
@@ -419,6 +422,9 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
                             (raw->target_unknown ? GT_CALL_TARGET_UNKNOWN : 0) | (raw->loads ? GT_CALL_LOADS : 0));
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;
+    call->until_ps = raw->until != GT_TIME_NONE ? raw->until : 0;
+    if (call->kind == GT_CALL_HOST_WORK && raw->duration == GT_TIME_NONE)
+        call->duration_ps = 0;
     call->line = jsonl->line_number;
     call->piece_ps = raw->piece != GT_TIME_NONE ? raw->piece : 0;
     copy_call_fields(call, raw);
@@ -451,7 +457,7 @@ int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, st
 {
     /* clang-format off */
     struct raw_call raw = {
-        .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .piece = GT_TIME_NONE, .op = op_defaults,
+        .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .piece = GT_TIME_NONE, .until = GT_TIME_NONE, .op = op_defaults,
         .dynamic_shared_bytes = NO_U32, .address = GT_ADDRESS_NONE,
     };
     /* clang-format on */

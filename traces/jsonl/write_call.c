@@ -191,6 +191,8 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
     gt_emit_time(emit, "duration_ns", call->duration_ps);
     if (call->kind == GT_CALL_POLL)
         gt_emit_time(emit, "piece_ns", call->piece_ps);
+    if (call->until_ps > 0)
+        gt_emit_time(emit, "until_ns", call->until_ps);
     if (is_flat(emit, call))
         emit_flat_op(emit, call);
     else if (call->ops != 0 || gt_call_rules[call->kind].op || call->kind == GT_CALL_GRAPH_LAUNCH)

@@ -298,6 +298,7 @@ static cudaError_t work(struct gt_player *player, uint32_t number)
 
     if (duration_ps != GT_TIME_NONE)
         spin_until(player->calls[number].start_ns + duration_ps / 1000);
+    spin_until(player->origin_ns + player->workload->calls[number].until_ps / 1000);
     return cudaSuccess;
 }
 

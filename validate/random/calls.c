@@ -158,6 +158,18 @@ void gt_script_host_work(struct gt_script *script, uint32_t thread)
     end_call(script, ",\"duration_us\":%" PRIu32, us);
 }
 
+void gt_script_wait_until(struct gt_script *script, uint32_t thread, uint32_t us)
+{
+    begin_call(script, "host_work", thread);
+    end_call(script, ",\"until_us\":%" PRIu32, us);
+}
+
+void gt_script_stream_sync(struct gt_script *script, uint32_t thread, uint32_t stream)
+{
+    begin_call(script, "stream_sync", thread);
+    end_call(script, ",\"stream\":\"s%" PRIu32 "\"", stream);
+}
+
 void gt_script_poll(struct gt_script *script, uint32_t thread, uint32_t stream)
 {
     static const uint32_t pieces[] = { 5, 20, 50, 100, 250 };

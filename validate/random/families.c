@@ -209,6 +209,35 @@ static void write_green(struct gt_script *script)
     write_processes(script, "green", true);
 }
 
+/* Two to four tenants, each of which serves requests that arrive whether or not the one before is done: some kernels, at times a copy, and
+ * a wait for them; in one process, or in processes that share in one of the ways. */
+static void write_arrivals(struct gt_script *script)
+{
+    enum { WORK_US = 12000, LONGEST_US = 250, SPAN_US = 15000, REQUESTS = 20 };
+    static const char *const shares[] = { "", "sliced", "mps", "green" };
+    uint32_t share = gt_chance_between(&script->chance, 0, 3);
+
+    script->threads = gt_chance_between(&script->chance, 2, GT_SCRIPT_THREADS);
+    script->left_us = WORK_US;
+    if (share > 0)
+        write_shares(script, shares[share], share == 3);
+    gt_script_streams(script, script->threads, false);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 2, 5), LONGEST_US, 1024);
+    for (uint32_t thread = 0; thread < script->threads; thread++) {
+        uint32_t gap_us = gt_chance_scale(&script->chance, 100, 3000), at_us = 0;
+
+        for (uint32_t i = 0; i < REQUESTS && at_us < SPAN_US; i++) {
+            gt_script_wait_until(script, thread, at_us);
+            for (uint32_t kernels = gt_chance_between(&script->chance, 1, 4); kernels > 0; kernels--)
+                gt_script_launch(script, thread, thread);
+            if (gt_chance_in(&script->chance, 1, 5))
+                gt_script_copy(script, thread, thread);
+            gt_script_stream_sync(script, thread, thread);
+            at_us += gt_chance_scale(&script->chance, gap_us / 8 + 1, 3 * gap_us);
+        }
+    }
+}
+
 static void write_mixed(struct gt_script *script)
 {
     uint32_t steps;
@@ -256,6 +285,8 @@ const struct gt_family gt_families[] = {
     { "sliced", "two to four processes in time slices", write_sliced, true, false, true },
     { "mps", "two to four MPS clients", write_mps, true, false, true },
     { "percent", "the same with percentages of the SMs", write_percent, true, false, true },
+    { "arrivals", "tenants whose requests arrive at given times, in one process or several", write_arrivals, true,
+      false, true },
     { "green", "two to four green contexts of some SMs each", write_green, true, false, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];

@@ -40,6 +40,9 @@ void gt_script_memset(struct gt_script *script, uint32_t thread, uint32_t stream
 void gt_script_record(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_wait(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_host_work(struct gt_script *script, uint32_t thread);
+/* It waits until so many microseconds after the beginning; for the stream. */
+void gt_script_wait_until(struct gt_script *script, uint32_t thread, uint32_t us);
+void gt_script_stream_sync(struct gt_script *script, uint32_t thread, uint32_t stream);
 /* The thread works piece by piece until the stream, or an event recorded there right before, is done. */
 void gt_script_poll(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_host_function(struct gt_script *script, uint32_t thread, uint32_t stream);

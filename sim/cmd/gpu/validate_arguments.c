@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
     { "families", OPTION_FAMILIES, "LIST", 0,
       "Comma-separated kinds of random traces: streams, events, priorities, copies, graphs, "
       "threads, mixed (default: these in turn), tasks, children, grid-sync, gpus, pairs, triples, sliced, mps, "
-      "percent, green",
+      "percent, green, arrivals",
       0 },
     { "kernels", OPTION_KERNELS, "TRACE", 0,
       "For families pairs and triples: draw among the kernels that this trace file defines", 0 },
