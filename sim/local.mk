@@ -9,7 +9,7 @@ sim_libsim_a_SOURCES = \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/key_rows.h sim/devices/keys.c \
-    sim/devices/keys.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h \
+    sim/devices/kernel_bound.c sim/devices/kernel_bound.h sim/devices/keys.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c \
     sim/gpu/block_progress.h sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/collective_kernel.c \

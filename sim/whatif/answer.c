@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/devices/kernel_bound.h"
 #include "sim/devices/occupancy.h"
 #include "sim/machine/durations.h"
 #include "sim/rewrite/scenario.h"

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/devices/kernel_bound.h"
 #include "sim/whatif/bound.h"
 
 /* A replay that departs from its recording leaves something out; what is changed may be just that. */

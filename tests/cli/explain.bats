@@ -86,7 +86,7 @@ explained() {
     explained host
     run "$GRIDTIDE" explain --full "$BATS_TEST_TMPDIR/run.db"
     [ "$status" -eq 0 ]
-    for section in limit breakdown host_while_idle critical_path steps operators gaps pairs copies blocked_calls findings; do
+    for section in limit breakdown host_while_idle critical_path steps operators kernel_families gaps pairs copies blocked_calls findings; do
         grep -qx "$section" <<< "$output"
     done
     for section in breakdown_ranks breakdown_steps launch_tree; do # one GPU, one step, no ranges
@@ -97,6 +97,16 @@ explained() {
     for section in gaps breakdown_ranks breakdown_steps launch_tree; do
         grep -q "^$section," <<< "$output"
     done
+}
+
+@test "explain: kernels by family, and what bounds most of their time" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-transformer-graph.json.gz" -o "$BATS_TEST_TMPDIR/run.db"
+    run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+    # Eight layers, each with four products, two normalizations, one attention and two activations.
+    [ "$(jq -c '[.kernel_families[] | [.family, .kernels, .bound]]' <<< "$output")" = \
+        '[["gemm",32,"tensor cores"],["normalization",16,"L2"],["attention",8,"tensor cores"],["elementwise",16,"launch"]]' ]
+    jq -e '[.kernel_families[].time_pct] | add | . > 99.9 and . < 100.2' <<< "$output"
+    "$GRIDTIDE" stats --format json "$BATS_TEST_TMPDIR/run.db" | jq -e '.kernels[0].family == "gemm" and .kernels[0].bound == "tensor cores"'
 }
 
 @test "explain: recorded PyTorch steps are explained without a fault" {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/devices/kernel_bound.h"
 #include "sim/devices/occupancy.h"
 #include "traces/stats/internal.h"
 
@@ -92,6 +93,9 @@ void gt_stats_kernels(struct gt_stats_work *work, const struct gt_launches *laun
         for (; i < count && strcmp(shapes[i].name, shapes[first].name) == 0; i++)
             add_shape(out, &wait_ps, &shapes[i].launches);
         out->mean_ps = (double)out->total_ps / (double)out->count;
+        out->family = gt_kernel_family_names[gt_kernel_family_of(out->name)];
+        out->bound = gt_kernel_bound_names[gt_kernel_bound_of(out->name, &work->shapes[shapes[first].kernel],
+                                                              (gt_time_ps)out->mean_ps, &stats->run.device)];
         out->mean_wait_resource_ps = waits_known ? (double)wait_ps / (double)out->count : NAN;
         all_ps = gt_time_add(all_ps, out->total_ps);
     }

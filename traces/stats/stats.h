@@ -70,6 +70,8 @@ struct gt_stats_kernel {
     uint32_t blocks_per_sm;  /* that fit an SM at once; 0: the shape does not fit the device */
     double waves, occupancy; /* device-fulls of the grid; share of the warps; NAN: does not fit */
     const char *limiter;     /* what bounds blocks_per_sm; NULL: does not fit */
+    const char *family;      /* what it does, by its name (sim/devices/kernel_bound.h) */
+    const char *bound;       /* what bounds a launch of the mean time */
     double
         recorded_occupancy; /* as the profiler estimated it, of the grid's blocks spread over all SMs; NAN: it did not */
 };

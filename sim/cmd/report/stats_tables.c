@@ -168,7 +168,7 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     {"shapes", GT_COLUMN_NUMBER}, {"grid", GT_COLUMN_TEXT}, {"block", GT_COLUMN_TEXT}, \
     {"blocks", GT_COLUMN_NUMBER}, {"blocks_per_sm", GT_COLUMN_NUMBER}, {"waves", GT_COLUMN_NUMBER}, \
     {"occupancy_pct", GT_COLUMN_NUMBER}, {"limiter", GT_COLUMN_TEXT}, \
-    {"recorded_occupancy_pct", GT_COLUMN_NUMBER}
+    {"recorded_occupancy_pct", GT_COLUMN_NUMBER}, {"family", GT_COLUMN_TEXT}, {"bound", GT_COLUMN_TEXT}
 /* clang-format on */
 
 static void add_kernel_times(struct gt_table *table, const struct gt_stats_kernel *kernel)
@@ -201,6 +201,8 @@ static void add_kernel_shapes(struct gt_table *table, const struct gt_stats_kern
     add_percent(table, kernel->occupancy);
     gt_table_text(table, kernel->limiter);
     add_percent(table, kernel->recorded_occupancy);
+    gt_table_text(table, kernel->family);
+    gt_table_text(table, kernel->bound);
 }
 
 static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells, size_t most)
