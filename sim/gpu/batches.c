@@ -47,8 +47,8 @@ void gt_batch_schedule(struct gt_machine *m, gt_batch_index batch, gt_time_ps du
 {
     struct gt_last_due *last = &m->last_due;
 
-    if (last->sequence == m->engine.sequence && last->due_ps == due_ps && last->stamp == stamp &&
-        due_ps > m->engine.now_ps && m->batches[last->batch].grid == m->batches[batch].grid) {
+    if (last->batch != GT_NONE && last->sequence == m->engine.sequence && last->due_ps == due_ps &&
+        last->stamp == stamp && due_ps > m->engine.now_ps && m->batches[last->batch].grid == m->batches[batch].grid) {
         m->batches[last->batch].next_due = batch;
         gt_engine_schedule_next(&m->engine);
     } else {

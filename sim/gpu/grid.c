@@ -130,9 +130,16 @@ static uint64_t recorded_waves_of_gpu(struct gt_machine *m, gt_kernel_index kern
 static uint64_t recorded_waves(struct gt_machine *m, const struct gt_op *op, uint64_t blocks,
                                const struct gt_occupancy *here)
 {
-    uint64_t at_once = (uint64_t)m->workload->streams[op->stream].sms * here->blocks_per_sm;
+    uint64_t at_once = m->workload->streams[op->stream].sms;
+    struct gt_occupancy there = *here;
 
-    return at_once > 0 ? (blocks + at_once - 1) / at_once : recorded_waves_of_gpu(m, op->kernel, here);
+    if (at_once == 0)
+        return recorded_waves_of_gpu(m, op->kernel, here);
+    if (m->device != m->recorded &&
+        gt_occupancy_of(m->recorded, &m->workload->kernels[op->kernel], &there, NULL) != 0)
+        there = *here;
+    at_once *= there.blocks_per_sm;
+    return (blocks + at_once - 1) / at_once;
 }
 
 static bool too_many_workers(struct gt_machine *m, const struct gt_op *op)
@@ -414,6 +421,30 @@ void gt_grid_admit(struct gt_machine *m, gt_command_index command)
         gpu->admit_head[level] = command;
     gpu->admit_tail[level] = command;
     gpu->admits_used |= UINT64_C(1) << level;
+}
+
+bool gt_kernel_withdraw(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_gpu_state *gpu = gpu_of(m, command);
+    uint32_t level = level_of(m, command);
+    gt_command_index before = GT_NONE,
+                     at = gpu->admits_used & UINT64_C(1) << level ? gpu->admit_head[level] : GT_NONE;
+
+    while (at != GT_NONE && at != command) {
+        before = at;
+        at = m->commands[at].wait_next;
+    }
+    if (at == GT_NONE)
+        return false;
+    if (before == GT_NONE)
+        gpu->admit_head[level] = m->commands[command].wait_next;
+    else
+        m->commands[before].wait_next = m->commands[command].wait_next;
+    if (gpu->admit_tail[level] == command)
+        gpu->admit_tail[level] = before;
+    if (gpu->admit_head[level] == GT_NONE)
+        gpu->admits_used &= ~(UINT64_C(1) << level);
+    return true;
 }
 
 /* The next kernel that waits, most urgent first, becomes resident. */

@@ -10,15 +10,17 @@
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/free_lists.h"
 
+/* Its blocks are its own: nobody waits for them, and nothing else stands behind it. */
 static bool may_be_reset(const struct gt_machine *m, gt_command_index command)
 {
     const struct gt_stream_command *c = &m->commands[command];
     const struct gt_grid *grid = c->grid != GT_NONE ? &m->grids[c->grid] : NULL;
 
-    return m->time_slices_count == 0 && grid != NULL && grid->command == command && c->kind == GT_COMMAND_OP &&
-           grid->kernel != GT_NONE && grid->ended < grid->blocks && grid->launch == NULL &&
-           grid->block_begins == NULL && !grid->sync.held && grid->apart_ps == 0 && !grid->launches &&
-           !m->programmatic;
+    if (grid == NULL || grid->command != command || c->kind != GT_COMMAND_OP || grid->kernel == GT_NONE ||
+        grid->ended >= grid->blocks || m->time_slices_count > 0 || m->programmatic)
+        return false;
+    return grid->launch == NULL && grid->block_begins == NULL && !grid->sync.held && grid->apart_ps == 0 &&
+           !grid->launches && grid->held_head == GT_NONE;
 }
 
 /* Events of its blocks. */
@@ -58,6 +60,8 @@ bool gt_grid_reset(struct gt_machine *m, gt_command_index command)
     gt_op_index op = m->commands[command].index;
     struct taking taking = { .m = m, .grid = grid };
 
+    if (gt_kernel_withdraw(m, command))
+        return true;
     if (!may_be_reset(m, command))
         return false;
     m->last_due.batch = GT_NONE; /* nothing joins an event that is gone */
@@ -75,6 +79,5 @@ bool gt_grid_reset(struct gt_machine *m, gt_command_index command)
     m->commands[command].grid = GT_NONE;
     m->gpus[gpu].freed_by_op = op;
     gt_kernel_left(m, gpu, op);
-    gt_distributor_resume(m, gpu);
     return true;
 }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/workload/processes.h"
+
 /* Of an instance with so many compute slices; 0: the device has none. */
 static uint32_t mig_sms(const struct gt_device *device, uint32_t slices)
 {
@@ -30,21 +32,26 @@ uint32_t gt_sharing_sms(const struct gt_device *device, const struct gt_sharing 
     return sms < device->sms ? sms : device->sms;
 }
 
-static bool is_taken(const struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
+/* Does another partition have the SM?  Green contexts of two recorded processes may have the same. */
+static bool is_taken(const struct gt_machine *m, const struct gt_sm_partition *own, gt_sm_index sm)
 {
-    for (uint32_t i = 0; i < m->partition_count; i++)
-        if (m->partitions[i].gpu == gpu && m->partitions[i].fixed && (m->partitions[i].sms[sm / 64] >> sm % 64 & 1))
+    for (uint32_t i = 0; i < m->partition_count; i++) {
+        const struct gt_sm_partition *other = &m->partitions[i];
+
+        if (other->gpu == own->gpu && other->fixed && (other->sms[sm / 64] >> sm % 64 & 1) &&
+            (own->green == 0 || other->green == 0 || other->process == own->process))
             return true;
+    }
     return false;
 }
 
 /* The GPC with the most SMs that no green context has; `count`: so many. */
-static uint32_t emptiest_gpc(const struct gt_machine *m, gt_gpu_index gpu, uint32_t *count)
+static uint32_t emptiest_gpc(const struct gt_machine *m, const struct gt_sm_partition *own, uint32_t *count)
 {
     uint32_t sms[UINT8_MAX + 1] = { 0 }, best = 0;
 
     for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
-        sms[m->gpus[gpu].gpc[sm]] += !is_taken(m, gpu, sm);
+        sms[m->gpus[own->gpu].gpc[sm]] += !is_taken(m, own, sm);
     for (uint32_t gpc = 1; gpc <= UINT8_MAX; gpc++)
         best = sms[gpc] > sms[best] ? gpc : best;
     *count = sms[best];
@@ -58,14 +65,14 @@ static void choose(const struct gt_machine *m, struct gt_sm_partition *partition
 
     partition->fixed = true;
     for (uint32_t left = partition->size; left > 0;) {
-        uint32_t room, gpc = emptiest_gpc(m, partition->gpu, &room), take = step < left ? step : left;
+        uint32_t room, gpc = emptiest_gpc(m, partition, &room), take = step < left ? step : left;
 
         if (room == 0)
             return;
         take = take < room ? take : room;
         left -= take;
         for (gt_sm_index sm = 0; sm < m->device->sms && take > 0; sm++) {
-            if (m->gpus[partition->gpu].gpc[sm] != gpc || is_taken(m, partition->gpu, sm))
+            if (m->gpus[partition->gpu].gpc[sm] != gpc || is_taken(m, partition, sm))
                 continue;
             partition->sms[sm / 64] |= UINT64_C(1) << sm % 64;
             take--;
@@ -114,14 +121,62 @@ static int take(const struct gt_machine *m, const struct gt_sharing *sharing, ui
     return 0;
 }
 
-/* How the stream's process shares, or, where nothing says that, the green context that it was recorded in. */
-static struct gt_sharing sharing_of(const struct gt_machine *m, gt_stream_index stream, uint32_t *green)
+/* A new partition of fixed SMs, or not. */
+static void begin_partition(struct gt_machine *m, uint32_t partition, bool fixed)
 {
-    const struct gt_stream *recorded = &m->workload->streams[stream];
+    m->partitions[partition].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
+    if (fixed)
+        choose(m, &m->partitions[partition]);
+}
 
-    *green = m->streams[stream].sharing.how == GT_SHARE_UNSAID ? recorded->green : 0;
-    return *green == 0 ? m->streams[stream].sharing
-                       : (struct gt_sharing){ .how = GT_SHARE_GREEN, .green_sms = recorded->sms };
+/* The stream has the SMs of the green context that it was recorded in: so many as were recorded, of its process's own. */
+static int keep_context(struct gt_machine *m, gt_stream_index index, struct gt_error *error)
+{
+    const struct gt_stream *recorded = &m->workload->streams[index];
+    struct gt_stream_state *stream = &m->streams[index];
+    uint32_t before = m->partition_count, all = 0;
+
+    stream->partition = find_or_add(m, stream, recorded->green, recorded->sms);
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        if (m->partitions[i].process == stream->process && m->partitions[i].gpu == stream->gpu &&
+            m->partitions[i].green > 0)
+            all += m->partitions[i].size;
+    if (m->partitions[stream->partition - 1].size != recorded->sms)
+        return gt_error_set(error, "streams of green context %u say that it has %u SMs, and %u", recorded->green,
+                            m->partitions[stream->partition - 1].size, recorded->sms);
+    if (all > m->device->sms)
+        return gt_error_set(error, "the green contexts of a process have %u SMs, and the device %u", all,
+                            m->device->sms);
+    if (m->partition_count > before)
+        begin_partition(m, before, true);
+    return 0;
+}
+
+/* The SMs by how the stream's process shares. */
+static int give_share(struct gt_machine *m, gt_stream_index index, struct owned *owned, struct gt_error *error)
+{
+    struct gt_stream_state *stream = &m->streams[index];
+    uint32_t before = m->partition_count, sms = gt_sharing_sms(m->device, &stream->sharing);
+    bool fixed = stream->sharing.how == GT_SHARE_GREEN || stream->sharing.how == GT_SHARE_MIG;
+
+    if (stream->sharing.how == GT_SHARE_UNSAID || (sms == m->device->sms && !fixed))
+        return 0;
+    stream->partition = find_or_add(m, stream, 0, sms);
+    if (m->partition_count == before)
+        return 0;
+    if (fixed && take(m, &stream->sharing, sms, &owned[stream->gpu], error) != 0)
+        return -1;
+    begin_partition(m, before, fixed);
+    return 0;
+}
+
+/* Does the process keep the green contexts that it was recorded with?  With SMs by another rule it has these. */
+static bool keeps_contexts(const struct gt_machine *m, gt_stream_index stream)
+{
+    const struct gt_sharing *sharing = &m->streams[stream].sharing;
+
+    return m->workload->streams[stream].green > 0 && m->streams[stream].process != GT_PROCESS_NONE &&
+           (sharing->how <= GT_SHARE_SLICED || (sharing->how == GT_SHARE_MPS && sharing->percent == 0));
 }
 
 int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
@@ -129,24 +184,8 @@ int gt_sm_partitions_build(struct gt_machine *m, struct gt_error *error)
     struct owned *owned = gt_calloc(m->gpu_count, sizeof *owned);
     int result = 0;
 
-    for (gt_stream_index i = 0; result == 0 && i < m->workload->stream_count; i++) {
-        struct gt_stream_state *stream = &m->streams[i];
-        uint32_t before = m->partition_count, green;
-        const struct gt_sharing sharing = sharing_of(m, i, &green);
-        uint32_t sms = gt_sharing_sms(m->device, &sharing);
-        bool fixed = sharing.how == GT_SHARE_GREEN || sharing.how == GT_SHARE_MIG;
-
-        if (sharing.how == GT_SHARE_UNSAID || (sms == m->device->sms && !fixed))
-            continue;
-        stream->partition = find_or_add(m, stream, green, sms);
-        if (m->partition_count == before)
-            continue;
-        m->partitions[before].blocks = gt_calloc(m->device->sms, sizeof(uint32_t));
-        if (fixed)
-            result = take(m, &sharing, sms, &owned[stream->gpu], error);
-        if (fixed && result == 0)
-            choose(m, &m->partitions[before]);
-    }
+    for (gt_stream_index i = 0; result == 0 && i < m->workload->stream_count; i++)
+        result = keeps_contexts(m, i) ? keep_context(m, i, error) : give_share(m, i, owned, error);
     free(owned);
     return result;
 }

@@ -172,6 +172,8 @@ static bool has_kernel_behind(const struct gt_machine *m, const struct gt_slice_
         if (head == GT_NONE || !is_kernel(m, head))
             continue;
         next = m->commands[head].next;
+        while (next != GT_NONE && m->commands[next].kind == GT_COMMAND_RECORD)
+            next = m->commands[next].next;
         if (next != GT_NONE && m->commands[next].visible_ps <= m->engine.now_ps && is_kernel(m, next))
             return true;
     }

@@ -2,6 +2,7 @@
 #include "sim/base/array.h"
 #include "sim/gpu/grid.h"
 #include "sim/gpu/grid_reset.h"
+#include "sim/gpu/work_distributor.h"
 #include "sim/serve/serving.h"
 #include "sim/workload/program.h"
 
@@ -173,6 +174,8 @@ void gt_dispatcher_reset(struct gt_requests *r)
             hold(r, r->commands[op]);
         }
     }
+    for (gt_gpu_index gpu = 0; gpu < r->m->gpu_count; gpu++)
+        gt_distributor_resume(r->m, gpu);
 }
 
 void gt_dispatcher_ended(struct gt_requests *r, gt_op_index op)

@@ -82,6 +82,22 @@ END
     [ "$(requests late.db)" = "0:251 0:502 0:1003 1:1253 1:1754" ]
 }
 
+@test "serve: reset takes many equal kernels off at once, those that wait too, and loses none" {
+    sed -i 's/"grid":4/"grid":8/' b.jsonl
+    printf 'seconds\n0.0001\n' > late.csv
+    for tenant in b c d; do
+        printf '{"tenant":"%s","trace":"b.jsonl","class":"best-effort","arrivals":"closed","requests":2}\n' $tenant
+    done > best.txt
+    { echo '{"load":"many","device":"toy","seconds":0.02}'
+      echo '{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"late.csv"}'; cat best.txt; } > many.jsonl
+    for grids in 128 2; do
+        sed "s/^resident_grids.*/resident_grids = $grids/" "$GRIDTIDE_SOURCE/sim/devices/toy.ini" > few.ini
+        "$GRIDTIDE" serve -q many.jsonl --device few.ini --noise off --policy "reset us=20" -o m$grids.db --format csv > /dev/null
+        # a has the GPU 20 us after it came, at 120; the others have all of theirs, 6 times 1 ms, one after the other.
+        [ "$(sqlite3 m$grids.db "SELECT count(*), min(end_ps) / 1000000 FROM serve_request")" = "7|370" ]
+    done
+}
+
 @test "serve: sharing by processes: slices, MPS and green contexts" {
     for share in sliced mps mps:50,50 green:1,1; do
         "$GRIDTIDE" serve -q two.jsonl --noise off --share $share -o $share.db --format csv > /dev/null

@@ -77,6 +77,15 @@ ends() # STORE: when each operation ends, in us
     run "$GRIDTIDE" run -q bad.jsonl -o no.db
     [ "$status" -eq 1 ]
     [[ $output == *bad.jsonl:2:*percentage* ]]
+    for streams in '{"stream":"s","green":1}' '{"stream":"s","green":1,"sms":3}' \
+        '{"stream":"s","green":1,"sms":1}\n{"stream":"t","green":1,"sms":2}' '{"stream":"s","green":1,"sms":1}\n{"stream":"t","green":2,"sms":2}'; do
+        printf '%b\n' '{"gridtide":1,"name":"g","device":"toy"}' '{"kernel":"k","grid":1,"block":64,"block_us":1}' "$streams" \
+            '{"call":"launch","kernel":"k","stream":"s"}' '{"call":"launch","kernel":"k","stream":"t"}' > bad.jsonl
+        run "$GRIDTIDE" run -q bad.jsonl -o no.db
+        [ "$status" -eq 1 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [[ $output == *green* ]]
+    done
 }
 
 @test "share: clusters and barriers over a grid keep to the SMs that their process has" {

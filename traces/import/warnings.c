@@ -119,8 +119,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole; each is treated as one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
     { "green-contexts", NULL,
-      "operations in green contexts with a part of the GPU's SMs, which the recording does not state; they are "
-      "simulated with all SMs",
+      "operations in green contexts whose SMs the recording does not state, or that are more than the GPU has; they "
+      "are simulated with all SMs",
       "record with the driver of CUDA 12.5 or later" },
     { "groups-unnamed", NULL,
       "collectives whose process group was not recorded; GPUs whose collectives end together are treated as a "

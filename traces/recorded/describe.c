@@ -244,9 +244,29 @@ static uint16_t green_number(const struct gt_recorded_process *process, uint32_t
     return (uint16_t)number;
 }
 
+/* Contexts that have more SMs than their GPU followed each other, or have some in common: nobody knows when which had them. */
+static bool greens_fit(const struct gt_recorded_process *process)
+{
+    const struct gt_record_stream *const *streams = (const void *)process->lists[GT_RECORDED_STREAM].items;
+    const struct gt_record_gpu *const *gpus = (const void *)process->lists[GT_RECORDED_GPU].items;
+    uint64_t sms = 0;
+
+    for (uint32_t i = 0, most = 0; i < process->lists[GT_RECORDED_STREAM].count; i++) {
+        uint32_t number = green_number(process, i);
+
+        sms += number > most ? streams[i]->sms : 0;
+        most = number > most ? number : most;
+    }
+    for (uint32_t i = 0; i < process->lists[GT_RECORDED_GPU].count; i++)
+        if (gpus[i]->number[GT_RECORDED_SMS] > 0 && sms > (uint64_t)gpus[i]->number[GT_RECORDED_SMS])
+            return false;
+    return true;
+}
+
 static void read_streams(struct gt_recorded *recorded, struct gt_recorded_process *process)
 {
     struct gt_recorded_list *list = &process->lists[GT_RECORDED_STREAM];
+    bool fit;
 
     for (uint32_t i = 0; i < GT_RECORD_COUNT(process, GT_RECORDED_CONTEXT); i++) {
         const struct gt_record_context *context = GT_RECORDS(process, GT_RECORDED_CONTEXT)[i];
@@ -257,6 +277,7 @@ static void read_streams(struct gt_recorded *recorded, struct gt_recorded_proces
     if (list->count > 1)
         qsort(list->items, list->count, sizeof *list->items, compare_streams);
     know_contexts(process);
+    fit = greens_fit(process);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct gt_record_stream *record = list->items[i];
         uint32_t stream = gt_recorded_stream(recorded, process, gpu_of_context(process, record->context),
@@ -264,7 +285,7 @@ static void read_streams(struct gt_recorded *recorded, struct gt_recorded_proces
         struct gt_stream *made = &recorded->import.workload->streams[stream];
 
         made->priority = record->priority;
-        made->green = green_number(process, i);
+        made->green = fit ? green_number(process, i) : 0;
         made->sms = (uint16_t)(made->green > 0 ? record->sms : 0);
         if (made->flags & GT_STREAM_LEGACY_DEFAULT)
             continue;

@@ -64,8 +64,12 @@ static int let(struct gt_bench *bench, struct board *board, int processes, act w
         if (children[i] < 0)
             gt_together_fail(board->together);
     }
-    for (int i = 0; i < processes; i++)
-        failed += children[i] < 0 || waitpid(children[i], &status, 0) < 0 || status != 0;
+    for (int left = processes; left > 0; left--) {
+        if (wait(&status) >= 0 && status == 0)
+            continue;
+        failed++;
+        gt_together_fail(board->together); /* for one that could not say so itself */
+    }
     gt_together_free(board->together);
     if (failed == 0)
         return 0;

@@ -98,10 +98,26 @@ static void find_recorders(struct gt_player *player)
     }
 }
 
+/* Is there work that a green context cannot have, or that needs one which is not made here? */
+static int check_streams(const struct gt_player *player, struct gt_error *error)
+{
+    for (gt_stream_index i = 0; i < player->workload->stream_count; i++) {
+        const struct gt_stream *stream = &player->workload->streams[i];
+
+        if (stream->green > 0)
+            return gt_error_set(error, "streams of green contexts that were recorded cannot be played");
+        if (player->green_count > 0 && stream->flags & GT_STREAM_LEGACY_DEFAULT)
+            return gt_error_set(error, "the legacy default stream is in no green context; use other streams");
+    }
+    return 0;
+}
+
 int gt_player_green(struct gt_player *player, struct gt_error *error)
 {
     find_recorders(player);
     find_contexts(player);
+    if (check_streams(player, error) != 0)
+        return -1;
     if (player->green_count == 0)
         return 0;
     if (player->several)
