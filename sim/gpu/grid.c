@@ -423,30 +423,6 @@ void gt_grid_admit(struct gt_machine *m, gt_command_index command)
     gpu->admits_used |= UINT64_C(1) << level;
 }
 
-bool gt_kernel_withdraw(struct gt_machine *m, gt_command_index command)
-{
-    struct gt_gpu_state *gpu = gpu_of(m, command);
-    uint32_t level = level_of(m, command);
-    gt_command_index before = GT_NONE,
-                     at = gpu->admits_used & UINT64_C(1) << level ? gpu->admit_head[level] : GT_NONE;
-
-    while (at != GT_NONE && at != command) {
-        before = at;
-        at = m->commands[at].wait_next;
-    }
-    if (at == GT_NONE)
-        return false;
-    if (before == GT_NONE)
-        gpu->admit_head[level] = m->commands[command].wait_next;
-    else
-        m->commands[before].wait_next = m->commands[command].wait_next;
-    if (gpu->admit_tail[level] == command)
-        gpu->admit_tail[level] = before;
-    if (gpu->admit_head[level] == GT_NONE)
-        gpu->admits_used &= ~(UINT64_C(1) << level);
-    return true;
-}
-
 /* The next kernel that waits, most urgent first, becomes resident. */
 static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, gt_op_index op)
 {

@@ -12,8 +12,6 @@ void gt_kernel_ended(struct gt_machine *m, gt_command_index command);
  * gt_kernel_ended() tells of its end. */
 void gt_grid_admit(struct gt_machine *m, gt_command_index command);
 
-/* One that waits to become resident waits no more.  False: it does not wait. */
-bool gt_kernel_withdraw(struct gt_machine *m, gt_command_index command);
 /* One that was resident, `op`'s, is so no more: the next may be. */
 void gt_kernel_left(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op);
 /* `op`, which held them back, lets kernels that wait become resident. */

@@ -53,6 +53,31 @@ static void remove_blocks(struct gt_machine *m, gt_batch_index batch)
     gt_batch_free(m, batch);
 }
 
+/* One that waits to become resident waits no more; false: it does not wait. */
+static bool withdraw(struct gt_machine *m, struct gt_gpu_state *gpu, gt_command_index command)
+{
+    for (uint32_t level = 0; level < GT_LEVELS; level++) {
+        gt_command_index before = GT_NONE, at = gpu->admits_used >> level & 1 ? gpu->admit_head[level] : GT_NONE;
+
+        while (at != GT_NONE && at != command) {
+            before = at;
+            at = m->commands[at].wait_next;
+        }
+        if (at == GT_NONE)
+            continue;
+        if (before == GT_NONE)
+            gpu->admit_head[level] = m->commands[command].wait_next;
+        else
+            m->commands[before].wait_next = m->commands[command].wait_next;
+        if (gpu->admit_tail[level] == command)
+            gpu->admit_tail[level] = before;
+        if (gpu->admit_head[level] == GT_NONE)
+            gpu->admits_used &= ~(UINT64_C(1) << level);
+        return true;
+    }
+    return false;
+}
+
 bool gt_grid_reset(struct gt_machine *m, gt_command_index command)
 {
     gt_grid_index grid = m->commands[command].grid;
@@ -60,7 +85,7 @@ bool gt_grid_reset(struct gt_machine *m, gt_command_index command)
     gt_op_index op = m->commands[command].index;
     struct taking taking = { .m = m, .grid = grid };
 
-    if (gt_kernel_withdraw(m, command))
+    if (withdraw(m, &m->gpus[gpu], command))
         return true;
     if (!may_be_reset(m, command))
         return false;
