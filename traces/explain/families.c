@@ -15,31 +15,60 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
-static void add(const struct gt_loaded_run *t, gt_op_index index, struct gt_family_time *family)
-{
-    const struct gt_loaded_op *op = &t->ops[index];
-    const struct gt_loaded_kernel *kernel = &t->kernels[op->kernel];
-    gt_time_ps took_ps = op->end_ps - op->start_ps;
+/* Of one kernel. */
+struct kernel_time {
+    uint64_t launches;
+    gt_time_ps time_ps;
+    gt_op_index longest;
+};
 
-    if (family->launches++ == 0 || took_ps > t->ops[family->longest].end_ps - t->ops[family->longest].start_ps)
-        family->longest = index;
-    family->time_ps += took_ps;
-    family->bound_ps[gt_kernel_bound_of(kernel->name, &kernel->shape, took_ps, &t->device)] += took_ps;
+static gt_time_ps took_ps(const struct gt_loaded_run *t, gt_op_index op)
+{
+    return t->ops[op].end_ps - t->ops[op].start_ps;
+}
+
+static struct kernel_time *sum_up(const struct gt_loaded_run *t)
+{
+    struct kernel_time *kernels = gt_calloc(t->kernel_count + 1ull, sizeof *kernels);
+
+    for (uint32_t i = 0; i < t->started; i++) {
+        gt_op_index op = t->by_start[i];
+        struct kernel_time *kernel = &kernels[t->ops[op].kind == GT_OP_KERNEL ? t->ops[op].kernel : 0];
+
+        if (t->ops[op].kind != GT_OP_KERNEL || !gt_part_has_op(t, op))
+            continue;
+        if (kernel->launches++ == 0 || took_ps(t, op) > took_ps(t, kernel->longest))
+            kernel->longest = op;
+        kernel->time_ps += took_ps(t, op);
+    }
+    return kernels;
+}
+
+/* What bounds a kernel is what bounds a launch of its mean time. */
+static void add(const struct gt_loaded_run *t, gt_kernel_index index, const struct kernel_time *kernel,
+                struct gt_family_time *family)
+{
+    const struct gt_loaded_kernel *of = &t->kernels[index];
+
+    if (family->launches == 0 || took_ps(t, kernel->longest) > took_ps(t, family->longest))
+        family->longest = kernel->longest;
+    family->launches += kernel->launches;
+    family->time_ps += kernel->time_ps;
+    family->bound_ps[gt_kernel_bound_of(of->name, &of->shape, kernel->time_ps / kernel->launches, &t->device)] +=
+        kernel->time_ps;
 }
 
 size_t gt_family_times(const struct gt_loaded_run *t, struct gt_family_time families[GT_FAMILIES])
 {
-    enum gt_kernel_family *family_of = gt_calloc(t->kernel_count + 1ull, sizeof *family_of);
+    struct kernel_time *kernels = sum_up(t);
     gt_time_ps all_ps = 0;
     size_t count = 0;
 
     memset(families, 0, GT_FAMILIES * sizeof *families);
     for (uint32_t i = 0; i < t->kernel_count; i++)
-        family_of[i] = gt_kernel_family_of(t->kernels[i].name);
-    for (uint32_t i = 0; i < t->started; i++)
-        if (t->ops[t->by_start[i]].kind == GT_OP_KERNEL && gt_part_has_op(t, t->by_start[i]))
-            add(t, t->by_start[i], &families[family_of[t->ops[t->by_start[i]].kernel]]);
-    free(family_of);
+        if (kernels[i].launches > 0)
+            add(t, i, &kernels[i], &families[gt_kernel_family_of(t->kernels[i].name)]);
+    free(kernels);
     for (int i = 0; i < GT_FAMILIES; i++) {
         families[i].family = (enum gt_kernel_family)i;
         all_ps += families[i].time_ps;
