@@ -305,6 +305,18 @@ END
     [ "$(sqlite3 two.db 'SELECT max(sms) FROM serve_sms')" -eq 2 ]
 }
 
+@test "serve: requests as CSV" {
+    "$GRIDTIDE" serve -q one.jsonl --noise off -o one.db --format csv > /dev/null
+    "$GRIDTIDE" export csv one.db -o - | tr -d '\r' > one.csv
+    # As in "requests wait for each other": the second one arrives at 100 and begins at 251.
+    diff one.csv - << 'END'
+run,policy,share,load,tenant,class,request,arrival_us,begin_us,end_us,latency_us,held_us,waited_us,slowed_us,behind
+0,none,streams,,a,critical,0,0.000000,0.000000,251.000000,251.000000,0.000000,0.000000,0.000000,
+0,none,streams,,a,critical,1,100.000000,251.000000,502.000000,402.000000,0.000000,0.000000,0.000000,
+0,none,streams,,a,critical,2,2000.000000,2000.000000,2251.000000,251.000000,0.000000,0.000000,0.000000,
+END
+}
+
 @test "serve: saturation, and all tables in one document" {
     "$GRIDTIDE" serve -q two.jsonl --saturation --format json > all.json
     grep -q '"saturation"' all.json

@@ -1,4 +1,4 @@
-/* export_csv.c - a store as one CSV file (RFC 4180): a row for each operation of each run. */
+/* export_csv.c - a store as one CSV file (RFC 4180): a row for each operation of each run; of requests of a load, for each of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "traces/export/internal.h"
 #include "traces/io/csv.h"
+#include "traces/store/serve_rows.h"
 
 enum gt_csv_type { GT_CSV_TEXT, GT_CSV_NUMBER, GT_CSV_TIME };
 
@@ -18,7 +19,7 @@ struct gt_csv_file {
     const struct gt_csv_column *columns; /* as the query gives them; the first is the run's number */
     size_t count;
     const char *sql; /* run by run; ?1 and ?2 are bound to 0 */
-    /* Is the row in the part of its run that is asked for? */
+    /* Is the row in the part of its run that is asked for?  NULL: all are, there are no parts. */
     bool (*is_wanted)(const struct gt_selection *selection, struct gt_query *query);
 };
 
@@ -94,8 +95,9 @@ static int write_rows(const struct gt_csv_file *file, struct gt_store *store, st
     int64_t run = -1;
     int row = query != NULL && write_header(file, output, error) == 0 ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0)
-        if (select_run(database, query, filter, &run, &selection, error) != 0 ||
-            (file->is_wanted(&selection, query) && write_row(file, output, query, error) != 0))
+        if ((file->is_wanted != NULL && select_run(database, query, filter, &run, &selection, error) != 0) ||
+            ((file->is_wanted == NULL || file->is_wanted(&selection, query)) &&
+             write_row(file, output, query, error) != 0))
             row = -1;
     gt_query_end(query);
     gt_selection_free(&selection);
@@ -164,8 +166,27 @@ static bool is_wanted(const struct gt_selection *selection, struct gt_query *que
     return gt_selection_has_op(selection, gt_query_integer(query, OP));
 }
 
+/* clang-format off */
+static const struct gt_csv_column request_columns[] = {
+    {"run", GT_CSV_NUMBER}, {"policy", GT_CSV_TEXT}, {"share", GT_CSV_TEXT}, {"load", GT_CSV_TEXT}, {"tenant", GT_CSV_TEXT},
+    {"class", GT_CSV_TEXT}, {"request", GT_CSV_NUMBER}, {"arrival_us", GT_CSV_TIME}, {"begin_us", GT_CSV_TIME},
+    {"end_us", GT_CSV_TIME}, {"latency_us", GT_CSV_TIME}, {"held_us", GT_CSV_TIME}, {"waited_us", GT_CSV_TIME},
+    {"slowed_us", GT_CSV_TIME}, {"behind", GT_CSV_TEXT},
+};
+/* clang-format on */
+static const char requests_sql[] =
+    "SELECT r.serve_no, s.policy, s.share, CAST(s.load AS TEXT), t.name, t.class, r.number, r.arrival_ps, r.begin_ps,"
+    " r.end_ps, r.end_ps - r.arrival_ps, r.held_ps, r.waited_ps, r.slowed_ps, b.name"
+    " FROM serve_request r JOIN serve s USING (serve_no)"
+    " JOIN serve_tenant t ON t.serve_no = r.serve_no AND t.tenant_no = r.tenant_no"
+    " LEFT JOIN serve_tenant b ON b.serve_no = r.serve_no AND b.tenant_no = r.blocker_no"
+    " WHERE ?1 = 0 ORDER BY r.serve_no, r.rowid";
+
 static int write_csv(struct gt_store *store, const char *path, const struct gt_filter *filter, struct gt_error *error)
 {
+    static const struct gt_csv_file requests = { .columns = request_columns,
+                                                 .count = sizeof request_columns / sizeof request_columns[0],
+                                                 .sql = requests_sql };
     struct gt_csv_file file = {
         .columns = columns,
         .count = sizeof columns / sizeof columns[0],
@@ -175,12 +196,17 @@ static int write_csv(struct gt_store *store, const char *path, const struct gt_f
         .is_wanted = is_wanted,
     };
 
-    return csv_file_write(&file, store, path, filter, error);
+    int serves = gt_store_has_serve(store, error);
+
+    if (serves < 0)
+        return -1;
+    return csv_file_write(serves > 0 ? &requests : &file, store, path, filter, error);
 }
 
 const struct gt_exporter gt_exporter_csv = {
     "csv",
-    "one row per operation and run, with its operator and step; times in microseconds.",
+    "one row per operation and run, with its operator and step; of a store of serve, one per request; times in "
+    "microseconds.",
     write_csv,
 };
 
