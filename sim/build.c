@@ -84,6 +84,14 @@ static gt_context_index queue_owner(const struct gt_machine *m, gt_stream_index 
     return m->streams[first].context;
 }
 
+/* Seen on an H200: an MPS client has fewer. */
+static uint32_t connections_of(const struct gt_machine *m, const struct gt_stream_state *stream)
+{
+    return stream->sharing.how == GT_SHARE_MPS && m->device->mps_connections < m->device->connections
+               ? m->device->mps_connections
+               : m->device->connections;
+}
+
 /* Streams take hardware queues in turn at first, in the order they appear in, context by context. */
 static void build_queues(struct gt_machine *m)
 {
@@ -95,8 +103,9 @@ static void build_queues(struct gt_machine *m)
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
         gt_context_index owner = queue_owner(m, i);
 
+        m->streams[i].connections = connections_of(m, &m->streams[i]);
         m->streams[i].first_queue = owner * connections;
-        m->streams[i].queue = m->streams[i].first_queue + taken[owner]++ % connections;
+        m->streams[i].queue = m->streams[i].first_queue + taken[owner]++ % m->streams[i].connections;
     }
     free(taken);
 }

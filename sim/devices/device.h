@@ -107,6 +107,7 @@ struct gt_device {
     uint64_t slice_ps, switch_ps, preempt_ps, idle_switch_ps, restore_ps,
         idle_ps;                                          /* processes that take turns: time_slices.h */
     uint32_t mps_step_sms, mps_least_sms, green_step_sms; /* sm_partitions.h */
+    uint32_t mps_connections;                             /* of a client; connections: of another context */
     uint32_t mig_sms[5], mig_profiles; /* of instances 1g, 2g, 3g, 4g, 7g; 0 profiles: there are none */
     uint64_t retire_ps;                /* between two blocks that leave one SM */
     uint32_t estimated_keys;           /* of the file that it was read from: those whose source says "guess" */

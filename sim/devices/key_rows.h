@@ -53,6 +53,8 @@
         "the SMs of an MPS client with a percentage are rounded down to a multiple of this"), \
     U32("sharing.mps_least_sms", "SMs", mps_least_sms, 1, GT_DEVICE_MAX_SMS, "8", \
         "but it has this many at least"), \
+    U32("sharing.mps_connections", "queues", mps_connections, 1, 32, "2", \
+        "connections (hardware queues) of an MPS client, where a context has more"), \
     U32("sharing.green_step_sms", "SMs", green_step_sms, 1, GT_DEVICE_MAX_SMS, "8", \
         "the SMs of a green context are rounded up to a multiple of this"), \
     LIST("sharing.mig_sms", "SMs", mig_sms, mig_profiles, 1, GT_DEVICE_MAX_SMS, \

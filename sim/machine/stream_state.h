@@ -92,6 +92,7 @@ struct gt_stream_state {
     struct gt_sharing sharing; /* of its process */
     uint32_t partition;        /* of SMs, gt_block_need.partition */
     gt_context_index context;
+    uint32_t connections;       /* that its context has */
     gt_queue_index first_queue; /* of its context's; green contexts of a GPU have their queues in common */
     gt_queue_index queue;       /* the connection of its commands, as long as any is in it */
     uint32_t queued;            /* so many */

@@ -29,10 +29,9 @@ static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, gt_command
 /* Of the stream's connections the one with the fewest commands, the first of several. */
 static gt_queue_index least_busy(const struct gt_machine *m, const struct gt_stream_state *stream)
 {
-    uint32_t connections = m->device->connections;
     gt_queue_index first = stream->first_queue, least = first;
 
-    for (gt_queue_index queue = first; queue < first + connections; queue++)
+    for (gt_queue_index queue = first; queue < first + stream->connections; queue++)
         if (m->queues[queue].count < m->queues[least].count)
             least = queue;
     return least;
@@ -62,10 +61,10 @@ bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command)
 
 uint32_t gt_hw_queues_shared(const struct gt_machine *m, gt_stream_index stream)
 {
-    uint32_t connections = m->device->connections, shared = 0;
     gt_queue_index first = m->streams[stream].first_queue;
+    uint32_t shared = 0;
 
-    for (gt_queue_index queue = first; queue < first + connections; queue++) {
+    for (gt_queue_index queue = first; queue < first + m->streams[stream].connections; queue++) {
         const struct gt_hw_queue_state *state = &m->queues[queue];
 
         if (state->count > 1)

@@ -168,7 +168,8 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     {"shapes", GT_COLUMN_NUMBER}, {"grid", GT_COLUMN_TEXT}, {"block", GT_COLUMN_TEXT}, \
     {"blocks", GT_COLUMN_NUMBER}, {"blocks_per_sm", GT_COLUMN_NUMBER}, {"waves", GT_COLUMN_NUMBER}, \
     {"occupancy_pct", GT_COLUMN_NUMBER}, {"limiter", GT_COLUMN_TEXT}, \
-    {"recorded_occupancy_pct", GT_COLUMN_NUMBER}, {"family", GT_COLUMN_TEXT}, {"bound", GT_COLUMN_TEXT}
+    {"recorded_occupancy_pct", GT_COLUMN_NUMBER}
+#define KERNEL_KIND {"family", GT_COLUMN_TEXT}, {"bound", GT_COLUMN_TEXT} /* not for people, whose tables are 80 columns wide */
 /* clang-format on */
 
 static void add_kernel_times(struct gt_table *table, const struct gt_stats_kernel *kernel)
@@ -201,13 +202,11 @@ static void add_kernel_shapes(struct gt_table *table, const struct gt_stats_kern
     add_percent(table, kernel->occupancy);
     gt_table_text(table, kernel->limiter);
     add_percent(table, kernel->recorded_occupancy);
-    gt_table_text(table, kernel->family);
-    gt_table_text(table, kernel->bound);
 }
 
 static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells, size_t most)
 {
-    static const struct gt_column both[] = { KERNEL_NAME, KERNEL_TIMES, KERNEL_SHAPES };
+    static const struct gt_column both[] = { KERNEL_NAME, KERNEL_TIMES, KERNEL_SHAPES, KERNEL_KIND };
     static const struct gt_column times[] = { KERNEL_NAME, KERNEL_TIMES };
     static const struct gt_column shapes[] = { KERNEL_NAME, KERNEL_SHAPES };
     struct gt_table *table = cells == CELLS_FIRST    ? gt_table_new(name, COLUMNS(times))
@@ -220,6 +219,10 @@ static struct gt_table *kernels_table(const struct gt_stats *stats, const char *
             add_kernel_times(table, &stats->kernels[i]);
         if (cells & CELLS_SECOND)
             add_kernel_shapes(table, &stats->kernels[i]);
+        if (cells != CELLS_FIRST && cells != CELLS_SECOND) {
+            gt_table_text(table, stats->kernels[i].family);
+            gt_table_text(table, stats->kernels[i].bound);
+        }
     }
     return table;
 }
