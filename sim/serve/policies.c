@@ -34,8 +34,7 @@ const struct gt_serve_policy gt_serve_policies[] = {
       .reset_parameter = -1 },
     { .named = { "reset",
                  "priority; when a critical request comes, best-effort kernels are taken off the GPU, and run anew "
-                 "once "
-                 "it is done (REEF)",
+                 "once it is done (REEF)",
                  { { "us", "from the request's arrival until they are off, microseconds", 20, 0, 1e6 } } },
       .may_launch = gt_policy_reset_launch,
       .priorities = true,

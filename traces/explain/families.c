@@ -33,10 +33,11 @@ static struct kernel_time *sum_up(const struct gt_loaded_run *t)
 
     for (uint32_t i = 0; i < t->started; i++) {
         gt_op_index op = t->by_start[i];
-        struct kernel_time *kernel = &kernels[t->ops[op].kind == GT_OP_KERNEL ? t->ops[op].kernel : 0];
+        struct kernel_time *kernel;
 
         if (t->ops[op].kind != GT_OP_KERNEL || !gt_part_has_op(t, op))
             continue;
+        kernel = &kernels[t->ops[op].kernel];
         if (kernel->launches++ == 0 || took_ps(t, op) > took_ps(t, kernel->longest))
             kernel->longest = op;
         kernel->time_ps += took_ps(t, op);
