@@ -171,6 +171,8 @@ static void find_gradients(struct gt_training *t, const struct gt_workload *w)
         gt_call_index behind = gt_range_makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
         uint32_t step;
 
+        t->joined[range->thread] |=
+            gt_range_is_backward_node(w, range); /* torch.autograd.grad() leaves no gradient */
         if (!gt_range_makes_gradient(w, range))
             continue;
         if (behind == GT_NONE) /* before its thread's first call: behind another's */

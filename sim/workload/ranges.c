@@ -148,7 +148,8 @@ static void assign(struct assigning *a, gt_thread_index thread, gt_call_index be
     }
 }
 
-/* Ranges begin .. end - 1, which begin one after the other. */
+/* Ranges begin .. end - 1, which begin one after the other.  One without calls is around none, and where its thread was joined to
+ * another its first_call may be far behind it. */
 static void assign_to(struct assigning *a, uint32_t begin, uint32_t end)
 {
     const struct gt_workload *w = a->workload;
@@ -158,7 +159,7 @@ static void assign_to(struct assigning *a, uint32_t begin, uint32_t end)
     for (uint32_t i = begin; i < end; i++) {
         const struct gt_range *range = &w->ranges[i];
 
-        if (range->flags & GT_RANGE_UNNESTED)
+        if (range->flags & GT_RANGE_UNNESTED || range->first_call == range->end_call)
             continue;
         assign(a, range->thread, range->first_call);
         a->below[i] = a->open[range->thread];
