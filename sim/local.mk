@@ -55,7 +55,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/processes.c sim/workload/sharing.c sim/workload/sharing.h sim/workload/processes.h sim/workload/plain_fields.h sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/host_waits.c sim/workload/host_waits.h sim/workload/kind_names.c sim/workload/tensor.c sim/workload/tensor.h sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/baseline/fit.c sim/baseline/fit.h \
     sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
     sim/baseline/kept_work.c sim/baseline/kept_work.h sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/startup.c sim/baseline/startup.h sim/baseline/stated.h sim/baseline/steady.c sim/baseline/steady.h sim/baseline/steps.c \
@@ -65,6 +65,8 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_device.c sim/changes/change_graph.c sim/changes/change_grid.c \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_share.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
+    sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
+    sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \
@@ -84,7 +86,7 @@ sim_libsim_a_SOURCES = \
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \
-    sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
+    sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini sim/devices/h200-products.csv.zst \
     sim/devices/toy.ini sim/devices/v100.ini
 # And frameworks' files.
 frameworksdir = $(pkgdatadir)/frameworks
@@ -94,6 +96,6 @@ EXTRA_DIST += \
     sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
     sim/cmd/run/README.md sim/cmd/serve/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/frameworks/README.md sim/gpu/README.md \
-    sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md sim/serve/README.md \
+    sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md sim/serve/README.md sim/shapes/README.md \
     sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

@@ -24,7 +24,7 @@ traces_libtraces_a_SOURCES = \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
     traces/import/infer_calls.c traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/data_path.c traces/io/data_path.h traces/io/decimal.c traces/io/decimal.h \
-    traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
+    traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/product_file.c traces/io/product_file.h traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
@@ -37,7 +37,7 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h \
     traces/jsonl/trace.h traces/jsonl/write_program.c \
     traces/jsonl/write_task_columns.c traces/jsonl/write_task_columns.h traces/jsonl/write_tasks.c \
-    traces/kineto/category.c traces/kineto/number.c traces/kineto/schema.c traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/execution_trace.c traces/kineto/execution_trace.h traces/kineto/range.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
+    traces/kineto/category.c traces/kineto/number.c traces/kineto/schema.c traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/execution_trace.c traces/kineto/execution_trace.h traces/kineto/range.c traces/kineto/inputs.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
     traces/kineto/kineto.c traces/kineto/kineto.h \
     traces/kineto/tensors.c traces/kineto/tensors.h traces/kineto/tensors_allocator.c traces/kineto/tensors_memory.c traces/kineto/tensors_parts.h \
     traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \

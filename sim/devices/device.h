@@ -76,6 +76,24 @@ struct gt_copy_cost {
     double gbps;         /* 1e9 bytes a second, for large copies */
 };
 
+/* What a library's kernels take at sizes that nobody measured: sim/shapes. */
+struct gt_product_costs {
+    double macs_part, bytes_part, plain_bytes_part, dram_part; /* of what the SMs and DRAM could do at most */
+    double hidden_part; /* of the shorter of both, arithmetic and DRAM, so much is added to the longer */
+    uint64_t start_ps, wave_ps, split_ps;
+    char sweep[GT_DEVICE_POLICY_BYTES]; /* file of measured products; "none" */
+};
+
+/* The same of other kernels. */
+struct gt_kernel_costs {
+    uint64_t least_ps, unsure_ps;           /* without any work; so far apart are two launches of the same work */
+    double l2_part, dram_part;              /* of L2's and DRAM's bandwidth */
+    double l2_holds_part, l2_spills_part;   /* of L2's bytes: up to there all is found in L2, from there on nothing */
+    double thread_bytes, busy_thread_bytes; /* no thread moves more; from so many on it is busy with them */
+    uint64_t attention_start_ps, plain_attention_start_ps, convolution_start_ps;
+    double attention_extra_keys, weight_gradient_power;
+};
+
 struct gt_device {
     char name[GT_DEVICE_NAME_BYTES];
     /* chip */
@@ -206,6 +224,8 @@ struct gt_device {
     uint32_t within_threads, memset_threads; /* of a block; 0: they need no SM */
     uint32_t driver_thread_bytes;            /* that a thread does at a time ... */
     uint64_t driver_block_ps;                /* ... and how long a block takes for that among others on its SM */
+    struct gt_product_costs product;
+    struct gt_kernel_costs kernel;
     /* between GPUs: links.h */
     char link_pairs[GT_DEVICE_PAIRS_BYTES];   /* which kind of link lies between which */
     struct gt_copy_cost link_pcie, link_host; /* NVLink: p2p */

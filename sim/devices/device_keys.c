@@ -332,6 +332,8 @@ const struct gt_key gt_device_keys[] = {
          "assumed issue slot use of the busiest sub-partition, if the model's is lower"),
     KEYS_OF_KERNELS_TOGETHER,
     KEYS_OF_SHARING,
+    KEYS_OF_PRODUCTS,
+    KEYS_OF_KERNELS,
 
     CYCLES("pipe.none_interval_cycles", interval[GT_PIPE_NONE], "1", NEXT_OF "without a pipe (NOP, DEPBAR)"),
     CYCLES("pipe.alu_interval_cycles", interval[GT_PIPE_ALU], "2", NEXT_OF "of the ALU: integers, logic, compare"),

@@ -122,6 +122,52 @@
                  "share of a block by which SMs of small CPCs end earlier if warps always wait to send to memory; " \
                  "at most 1/3")
 
+/* Of products of matrices at any size: sim/shapes/product.c. */
+#define PRODUCT_PART(name, field, fallback, help) \
+    { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0, 1, fallback, help, 1 }
+#define KEYS_OF_PRODUCTS \
+    TEXT("product.sweep", product.sweep, "none", \
+         "file of matrix products measured on this GPU (traces/record/products.py); none: there is none"), \
+    PRODUCT_PART("macs_part", macs_part, "0.75", "matrix products: share of the peak arithmetic rate that a tile gets"), \
+    PRODUCT_PART("bytes_part", bytes_part, "0.42", \
+                 "share of memory.sm_bytes_per_cycle at which a tile's operands arrive"), \
+    PRODUCT_PART("plain_bytes_part", plain_bytes_part, "0.083", "the same without tensor cores"), \
+    PRODUCT_PART("dram_part", dram_part, "0.9", "share of the usable DRAM bandwidth"), \
+    PRODUCT_PART("hidden_part", hidden_part, "0.2", \
+                 "the shorter of arithmetic and DRAM time adds this share of itself to the longer"), \
+    TIME("product.start_us", "us", product.start_ps, LONGEST_US, "1.9", "time of a product besides its tiles"), \
+    TIME("product.wave_us", "us", product.wave_ps, LONGEST_US, "0.44", "time of a wave of tiles besides arithmetic"), \
+    TIME("product.split_us", "us", product.split_ps, LONGEST_US, "3", \
+         "added if the sum of a tile is split over several blocks")
+
+/* Of other kernels at any size: sim/shapes/kernel_time.c. */
+#define KERNEL_NUMBER(name, unit, field, low, high, fallback, help) \
+    { "kernel." name, unit, GT_KEY_RATE, AT(kernel.field), 0, low, high, fallback, help, 1 }
+#define KEYS_OF_KERNELS \
+    TIME("kernel.least_us", "us", kernel.least_ps, LONGEST_US, "0.95", "time of a kernel without work"), \
+    TIME("kernel.unsure_us", "us", kernel.unsure_ps, LONGEST_US, "0.3", \
+         "differences between two launches of the same kernel that mean nothing"), \
+    KERNEL_NUMBER("l2_part", "part", l2_part, 0.01, 1, "0.57", "share of the L2 bandwidth that elementwise kernels get"), \
+    KERNEL_NUMBER("dram_part", "part", dram_part, 0.01, 1, "0.94", "the same of the usable DRAM bandwidth"), \
+    KERNEL_NUMBER("l2_holds_part", "part", l2_holds_part, 0, 10, "0.64", \
+                  "data up to this share of the L2 are found there"), \
+    KERNEL_NUMBER("l2_spills_part", "part", l2_spills_part, 0, 100, "1.2", \
+                  "data from this share of the L2 on come from DRAM"), \
+    KERNEL_NUMBER("thread_bytes", "bytes", thread_bytes, 1, 1e9, "4096", \
+                  "a kernel whose operator has more bytes for each of its threads does not touch them all"), \
+    KERNEL_NUMBER("busy_thread_bytes", "bytes", busy_thread_bytes, 1, 1e9, "256", \
+                  "bytes for each thread from which on a kernel whose grid stays takes longer with more"), \
+    TIME("kernel.attention_start_us", "us", kernel.attention_start_ps, LONGEST_US, "2", \
+         "attention on tensor cores: time besides its tiles"), \
+    KERNEL_NUMBER("attention_extra_keys", "keys", attention_extra_keys, 0, 1e6, "256", \
+                  "a tile of it takes as long as this many more keys would"), \
+    TIME("kernel.plain_attention_start_us", "us", kernel.plain_attention_start_ps, LONGEST_US, "6", \
+         "attention of 32-bit numbers: time besides its tiles"), \
+    TIME("kernel.convolution_start_us", "us", kernel.convolution_start_ps, LONGEST_US, "8", \
+         "convolutions: time besides their tiles, at most half of it all"), \
+    KERNEL_NUMBER("weight_gradient_power", "power", weight_gradient_power, 0, 1, "0.6", \
+                  "power of the images by which gradients of convolutions' weights take longer: their sum is split")
+
 #define LINK_ROWS \
     TEXT("link.pairs", link_pairs, "nvlink", \
          "connection between two GPUs: nvlink, pcie or host for all pairs, then exceptions, as in 'nvlink 0-2=pcie " \

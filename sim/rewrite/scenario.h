@@ -11,6 +11,7 @@
 enum gt_trust { GT_TRUST_HIGH, GT_TRUST_MEDIUM, GT_TRUST_LOW, GT_TRUSTS };
 extern const char *const gt_trust_names[GT_TRUSTS];
 struct gt_framework;
+struct gt_product_sweep;
 struct gt_scenario;
 /* The scenario's, as it stands beside its times: "low, extrapolated" where it has more than was measured. */
 const char *gt_scenario_trust_text(const struct gt_scenario *scenario);
@@ -27,6 +28,9 @@ struct gt_whatif_host {
     /* A device by the name of its file; returns 0, or -1 with the names that there are. */
     int (*load_device)(const char *name, struct gt_device *device, struct gt_error *error);
     const struct gt_framework *framework; /* what PyTorch does and takes; lent (sim/frameworks/framework.h) */
+    /* Matrix products that were measured on the device (sim/shapes/product.h), which gt_product_sweep_free() ends; none where its file
+     * names none.  Returns 0; -1 with what is wrong with them, and *sweep is NULL. */
+    int (*load_products)(const struct gt_device *device, struct gt_product_sweep **sweep, struct gt_error *error);
     /* How well a kernel's name as traced fits what was asked for, mangled or not, whole or in part: 0 not at all. */
     int (*fit_kernel)(const char *name, const char *asked);
     /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */

@@ -239,6 +239,7 @@ gt_range_index gt_workload_add_range(struct gt_workload *w)
         .start_ps = GT_TIME_NONE,
         .duration_ps = GT_TIME_NONE,
         .name = GT_NONE,
+        .inputs = GT_NONE,
         .parent = GT_NONE,
         .first_call = w->call_count,
         .end_call = w->call_count,

@@ -277,8 +277,9 @@ struct gt_range {
     gt_call_index first_call; /* no call before this one is in it ... */
     gt_call_index end_call;   /* ... nor this one or any behind; both the same: no call, made before that one */
     GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
-    uint8_t kind;  /* gt_range_kind */
-    uint8_t flags; /* gt_range_flag */
+    uint32_t inputs; /* in names: an operator's inputs as tensor.h reads them; GT_NONE: not recorded */
+    uint8_t kind;    /* gt_range_kind */
+    uint8_t flags;   /* gt_range_flag */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */

@@ -154,7 +154,7 @@ struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t t
 
     gt_array_grow(import->ranges, import->range_count, import->range_room);
     range = &import->ranges[import->range_count++];
-    *range = (struct gt_import_range){ .name = GT_NONE, .thread = thread };
+    *range = (struct gt_import_range){ .name = GT_NONE, .inputs = GT_NONE, .thread = thread };
     return range;
 }
 
@@ -307,6 +307,7 @@ void gt_import_write_ranges(struct gt_import_finish *finish)
         to->start_ps = (uint64_t)(start_ns - finish->origin_ns) * 1000;
         to->duration_ps = (uint64_t)(from->end_ns - start_ns) * 1000;
         to->name = from->name;
+        to->inputs = from->inputs;
         to->thread = thread_of(import, from, threads);
         to->kind = from->kind;
         to->flags = from->flags;

@@ -74,6 +74,7 @@ struct gt_import_range {
     int64_t start_ns, end_ns;
     uint32_t thread; /* gt_import_range_thread() */
     uint32_t name;   /* gt_name() */
+    uint32_t inputs; /* gt_name(), or GT_NONE: as in struct gt_range */
     GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
     uint8_t kind, flags; /* gt_range_kind, gt_range_flag */
 };

@@ -3,13 +3,14 @@
 
 #include "sim/base/array.h"
 #include "sim/workload/ranges.h"
+#include "sim/workload/tensor.h"
 #include "traces/jsonl/emit.h"
 #include "traces/jsonl/reader.h"
 
 /* Ranges of threads' time: operators, annotations, steps. */
 
 struct raw_range {
-    const struct gt_json_token *name, *thread;
+    const struct gt_json_token *name, *thread, *inputs;
     gt_time_ps start, duration;
     uint32_t calls;
     GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
@@ -24,6 +25,7 @@ static const struct gt_field range_fields[] = {
     { "thread", GT_FIELD_REF, offsetof(struct raw_range, thread), NULL, 0 },
     { "start", GT_FIELD_TIME, offsetof(struct raw_range, start), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_range, duration), NULL, 0 },
+    { "inputs", GT_FIELD_TEXT, offsetof(struct raw_range, inputs), NULL, 0 },
     { "calls", GT_FIELD_U32, offsetof(struct raw_range, calls), NULL, 0 },
     { "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
     GT_RANGE_PLAIN(RANGE_PLAIN)
@@ -46,6 +48,22 @@ static int check_range(const struct raw_range *raw, struct gt_error *error)
     return 0;
 }
 
+/* The text of an operator's inputs as a name; GT_NONE where there is none. */
+static int name_inputs(struct gt_workload *w, const struct gt_json_token *text, uint32_t *name,
+                       struct gt_error *error)
+{
+    struct gt_tensor tensors[GT_MOST_INPUTS];
+
+    *name = text == NULL || text->type == GT_JSON_NULL ? GT_NONE : gt_name(w, text->text, text->length);
+    if (*name == GT_NONE || gt_tensors_read(gt_name_text(w, *name), tensors) >= 0)
+        return 0;
+    return gt_error_set(
+        error,
+        "\"inputs\" is '%.60s'; it takes a word an input, such as float32[8,128], or - for one that is "
+        "no tensor",
+        gt_name_text(w, *name));
+}
+
 static void copy_fields(struct gt_range *to, const struct raw_range *from)
 {
     GT_RANGE_PLAIN(GT_PLAIN_COPY)
@@ -60,11 +78,11 @@ int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
     };
     /* clang-format on */
     struct gt_range *range;
-    uint32_t index, thread;
+    uint32_t index, thread, inputs;
     uint64_t given;
 
     if (gt_fields_read(object, &range_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0 ||
-        check_range(&raw, error) != 0)
+        check_range(&raw, error) != 0 || name_inputs(jsonl->workload, raw.inputs, &inputs, error) != 0)
         return -1;
     thread = gt_jsonl_use_thread(jsonl, raw.thread);
     index = gt_workload_add_range(jsonl->workload);
@@ -73,6 +91,7 @@ int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
     range->duration_ps = raw.duration;
     range->name = gt_name(jsonl->workload, raw.name->text, raw.name->length);
     range->thread = thread;
+    range->inputs = inputs;
     copy_fields(range, &raw);
     range->kind = raw.kind;
     range->flags = raw.unnested ? GT_RANGE_UNNESTED : 0;
@@ -132,6 +151,8 @@ static void emit_range(struct gt_emit *emit, uint32_t index, const uint32_t *cal
     if (calls != NULL && must_count(emit->workload, range))
         gt_emit_number(emit, "calls", calls[index]);
     GT_RANGE_PLAIN(GT_EMIT_PLAIN)
+    if (range->inputs != GT_NONE)
+        gt_emit_text(emit, "inputs", emit->keys.names[range->inputs]);
     gt_emit_flag(emit, "unnested", range->flags & GT_RANGE_UNNESTED);
     gt_emit_close(emit, GT_EXTRA_RANGE, index);
     gt_emit_newline(emit);

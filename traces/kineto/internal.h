@@ -5,6 +5,7 @@
  *   category.c which kind of event
  *   event.c   what an event means: an operation, a call, a mark, a name
  *   range.c   operators, annotations, steps, modules
+ *   inputs.c  operators' inputs: types and sizes
  *   collective.c   what a kernel, or its operator, says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
@@ -126,9 +127,9 @@ struct kineto_event {
     enum kineto_category category;
     uint32_t present; /* bit i: number[i] was there and is a whole number */
     int64_t number[KINETO_NUMBERS];
-    int64_t shape[2][3];    /* grid, block; -1 where not said */
-    uint64_t elements;      /* of its first input; 0: not said */
-    uint32_t element_bytes; /* of its first input; 0: not said */
+    int64_t shape[2][3]; /* grid, block; -1 where not said */
+    struct kineto_text sizes,
+        types; /* of an operator's inputs, each closed by ';': "8,128;;64,3+;", "float;Scalar;..." */
     struct kineto_text name, arg_name, texts[KINETO_TEXTS];
 };
 
@@ -228,6 +229,10 @@ void kineto_give_announced(struct kineto *kineto);
 
 /* Take an event that is a range of its thread's time; one that cannot be read is counted and left out. Returns 0. */
 int kineto_take_range(struct kineto *kineto, struct gt_error *error);
+/* The inputs of the event, which is an operator, as a name (sim/workload/tensor.h); GT_NONE where no tensor is among them. */
+uint32_t kineto_name_inputs(struct kineto *kineto);
+/* Bytes of its first input, if that is a tensor; 0: not said, or more than any memory holds. */
+uint64_t kineto_first_input_bytes(const struct kineto *kineto, uint32_t inputs);
 /* Does the event make a gradient ready for the optimiser, which is its first input? */
 bool kineto_is_gradient(const struct kineto_event *event);
 /* Is a Python function of that name a module of PyTorch's? */

@@ -20,7 +20,8 @@ enum state {
     IN_ARGS,
     IN_TRIPLE,
     IN_SIZES, /* of inputs */
-    IN_SIZE,  /* of the first one */
+    IN_SIZE,  /* of one */
+    IN_FIRST, /* of the first tensor of a list that is one */
     IN_TYPES, /* of inputs */
     IN_RANKS, /* of a group */
     STATES
@@ -112,7 +113,7 @@ static void begin_event(struct kineto_event *event)
     event->category = KINETO_UNKNOWN;
     event->present = 0;
     event->name.length = event->arg_name.length = 0;
-    event->elements = event->element_bytes = 0;
+    event->sizes.length = event->types.length = 0;
     for (int i = 0; i < KINETO_TEXTS; i++)
         event->texts[i].length = 0;
     for (int i = 0; i < 6; i++)
@@ -143,15 +144,32 @@ static int open_container(struct kineto_json *json, bool object)
     return 0;
 }
 
-/* Inside a list of an event's args.  Only of a gradient is it of interest how large the inputs are. */
+static void append(struct kineto_text *text, const char *bytes, size_t length)
+{
+    if (text->length + length > text->room) {
+        text->room = (text->length + length) * 2;
+        text->bytes = gt_realloc(text->bytes, text->room, 1);
+    }
+    if (length > 0)
+        memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+}
+
+/* Has nothing been written of the input that is being read? */
+static bool begins_input(const struct kineto_text *sizes)
+{
+    return sizes->length == 0 || sizes->bytes[sizes->length - 1] == ';';
+}
+
+/* Inside a list of an event's args.  Inputs are of interest where an operator has them. */
 static int state_of_list(const struct kineto_json *json)
 {
     switch (json->field) {
     case KINETO_GRID:
     case KINETO_BLOCK: return IN_TRIPLE;
-    case KINETO_INPUT_SIZES: return kineto_is_gradient(&json->kineto->event) ? IN_SIZES : -1;
+    case KINETO_INPUT_SIZES: return json->kineto->event.category == KINETO_OPERATOR ? IN_SIZES : -1;
     case KINETO_GROUP_RANKS: return IN_RANKS;
-    case KINETO_INPUT_TYPES: return kineto_is_gradient(&json->kineto->event) ? IN_TYPES : -1;
+    case KINETO_INPUT_TYPES: return json->kineto->event.category == KINETO_OPERATOR ? IN_TYPES : -1;
     default: return -1;
     }
 }
@@ -169,7 +187,8 @@ static int state_inside(struct kineto_json *json, bool object)
     case IN_EVENTS: return object ? IN_EVENT : -1;
     case IN_EVENT: return object && json->field == KINETO_ARGS ? IN_ARGS : -1;
     case IN_ARGS: return object ? -1 : state_of_list(json);
-    case IN_SIZES: return object || json->triple++ > 0 ? -1 : IN_SIZE;
+    case IN_SIZES: return object ? -1 : IN_SIZE;
+    case IN_SIZE: return object || !begins_input(&json->kineto->event.sizes) ? -1 : IN_FIRST;
     default: return -1;
     }
 }
@@ -192,10 +211,7 @@ static int on_open(struct kineto_json *json, bool object)
     if (json->state == AT_START)
         json->list = !object;
     json->state = (uint8_t)inside;
-    if (inside == IN_SIZE)
-        json->kineto->event.elements = 1;
-    else
-        json->triple = 0;
+    json->triple = 0;
     if (inside == IN_EVENT)
         begin_event(&json->kineto->event);
     else if (inside == IN_DEVICE)
@@ -210,7 +226,8 @@ static int on_close(struct kineto_json *json)
     static const uint8_t around[STATES] = {
         [IN_TOP] = AT_START,  [IN_DEVICES] = IN_TOP,  [IN_DEVICE] = IN_DEVICES, [IN_DISTRIBUTED] = IN_TOP,
         [IN_EVENTS] = IN_TOP, [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,     [IN_TRIPLE] = IN_ARGS,
-        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_TYPES] = IN_ARGS,     [IN_RANKS] = IN_ARGS,
+        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_FIRST] = IN_SIZE,     [IN_TYPES] = IN_ARGS,
+        [IN_RANKS] = IN_ARGS,
     };
     bool end_of_event = json->state == IN_EVENT;
 
@@ -224,6 +241,8 @@ static int on_close(struct kineto_json *json)
         json->skip_event = false;
         return 1;
     }
+    if (json->state == IN_SIZE || json->state == IN_FIRST)
+        append(&json->kineto->event.sizes, json->state == IN_SIZE ? ";" : "+", 1);
     json->state = json->list && json->state == IN_EVENTS ? AT_START : around[json->state];
     if (end_of_event && kineto_take_event(json->kineto, json->error) != 0)
         return 0;
@@ -286,17 +305,6 @@ static void read_property(struct kineto_json *json, const char *text, size_t len
         gpu->present |= UINT32_C(1) << json->field;
 }
 
-/* The elements of a tensor are the product of its sizes; saturates. */
-static void read_size(struct kineto_json *json, const char *text, size_t length)
-{
-    struct kineto_event *event = &json->kineto->event;
-    int64_t value;
-
-    if (!kineto_number(text, length, 0, &value) || value < 0 ||
-        __builtin_mul_overflow(event->elements, (uint64_t)value, &event->elements))
-        event->elements = UINT64_MAX;
-}
-
 static void read_top(struct kineto_json *json, const char *text, size_t length)
 {
     int64_t value;
@@ -309,22 +317,19 @@ static void read_top(struct kineto_json *json, const char *text, size_t length)
         *(json->field == TOP_RANK ? &json->kineto->rank : &json->kineto->ranks) = value;
 }
 
-static void append(struct kineto_text *text, const char *bytes, size_t length)
-{
-    if (text->length + length > text->room) {
-        text->room = (text->length + length) * 2;
-        text->bytes = gt_realloc(text->bytes, text->room, 1);
-    }
-    if (length > 0)
-        memcpy(text->bytes + text->length, bytes, length);
-    text->length += length;
-}
-
 /* Names end at a NUL, as they will wherever they are printed. */
 static void keep(struct kineto_text *text, const char *bytes, size_t length)
 {
     text->length = 0;
     append(text, bytes, strnlen(bytes, length));
+}
+
+/* One side of a tensor that is an input. */
+static void add_size(struct kineto_text *sizes, const char *number, size_t length)
+{
+    if (!begins_input(sizes))
+        append(sizes, ",", 1);
+    append(sizes, number, length);
 }
 
 /* A list of ranks becomes the text that PyTorch's profiler writes: "[0, 1]". */
@@ -350,8 +355,8 @@ static int on_number(void *user, const char *text, size_t length)
         read_triple(json, text, length);
     else if (json->state == IN_DEVICE)
         read_property(json, text, length);
-    else if (json->state == IN_SIZE)
-        read_size(json, text, length);
+    else if (json->state == IN_SIZE || json->state == IN_FIRST)
+        add_size(&json->kineto->event.sizes, text, length);
     else if (json->state == IN_RANKS)
         add_rank(&json->kineto->event.texts[KINETO_GROUP_RANKS - KINETO_COLLECTIVE], text, length);
     else if (json->state == IN_TOP || json->state == IN_DISTRIBUTED)
@@ -422,8 +427,9 @@ static int on_text(void *user, const unsigned char *bytes, size_t length)
         keep(&json->kineto->event.arg_name, text, length);
     } else if (json->state == IN_ARGS && is_text(json->field)) {
         keep(&json->kineto->event.texts[json->field - KINETO_COLLECTIVE], text, length);
-    } else if (json->state == IN_TYPES && json->triple++ == 0) {
-        json->kineto->event.element_bytes = gt_datatype_bytes(text, length, &(const char *){ NULL });
+    } else if (json->state == IN_TYPES) {
+        append(&json->kineto->event.types, text, length);
+        append(&json->kineto->event.types, ";", 1);
     } else if (json->state == IN_ARGS) {
         return on_number(user, text, length); /* numbers in quotes */
     } else if (json->state == IN_DEVICE && json->field == KINETO_GPU_NAME) {

@@ -225,6 +225,8 @@ static void free_parts(struct kineto *kineto)
     gt_import_free(&kineto->import);
     free(kineto->event.name.bytes);
     free(kineto->event.arg_name.bytes);
+    free(kineto->event.sizes.bytes);
+    free(kineto->event.types.bytes);
     for (int i = 0; i < KINETO_TEXTS; i++)
         free(kineto->event.texts[i].bytes);
     free(kineto->gpus);

@@ -21,14 +21,6 @@ bool kineto_is_gradient(const struct kineto_event *event)
            memcmp(event->name.bytes, name, sizeof name - 1) == 0;
 }
 
-/* Saturates: what no memory holds is left out. */
-static uint64_t gradient_bytes(const struct kineto_event *event)
-{
-    uint64_t bytes;
-
-    return __builtin_mul_overflow(event->elements, event->element_bytes, &bytes) || bytes > INT64_MAX ? 0 : bytes;
-}
-
 /* torch.profiler.profile.step() makes annotations "ProfilerStep#N" ("ProfilerStep*" when N is unknown); in 2021 they
  * stood among the operators. */
 static enum gt_range_kind kind_of(const struct kineto_event *event)
@@ -67,10 +59,12 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error)
     range->end_ns = end_ns;
     range->name = gt_name(kineto->import.workload, event->name.bytes, event->name.length);
     range->external = kineto_external(event);
-    range->gradient_bytes = gradient_bytes(event);
     range->kind = (uint8_t)kind_of(event);
-    if (event->category == KINETO_OPERATOR)
+    if (event->category == KINETO_OPERATOR) {
+        range->inputs = kineto_name_inputs(kineto);
+        range->gradient_bytes = kineto_is_gradient(event) ? kineto_first_input_bytes(kineto, range->inputs) : 0;
         kineto_announce_collective(kineto);
+    }
     kineto_take_function(kineto);
     return 0;
 }

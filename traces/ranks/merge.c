@@ -280,6 +280,7 @@ static void add_ranges(struct merging *m, const struct maps *maps)
         move(maps->clock, &range->start_ps, &range->duration_ps);
         range->thread = maps->threads[range->thread];
         range->name = name_of(maps, range->name);
+        range->inputs = name_of(maps, range->inputs);
     }
 }
 

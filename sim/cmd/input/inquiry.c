@@ -5,6 +5,7 @@
 #include "traces/io/data_path.h"
 #include "traces/io/device_file.h"
 #include "traces/io/framework_file.h"
+#include "traces/io/product_file.h"
 #include "traces/names/demangle.h"
 
 /* Kernels that last as their programs say, where nothing else is known of them or that is wanted. */
@@ -34,6 +35,7 @@ int gt_inquiry_begin(struct gt_inquiry *inquiry, const char *path, const struct 
                      const char *const *independent, bool quiet, struct gt_error *error)
 {
     *inquiry = (struct gt_inquiry){ .host = { .load_device = gt_device_load,
+                                              .load_products = gt_product_sweep_load,
                                               .framework = &inquiry->framework,
                                               .fit_kernel = gt_name_fit,
                                               .independent = independent } };

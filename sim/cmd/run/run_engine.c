@@ -6,6 +6,7 @@
 #include "sim/cmd/run/run_parts.h"
 #include "traces/io/device_file.h"
 #include "traces/io/framework_file.h"
+#include "traces/io/product_file.h"
 #include "traces/names/demangle.h"
 
 static void add_change(struct gt_run_engine *engine, char *spec)
@@ -64,6 +65,7 @@ int gt_run_ask_engine(struct gt_run_work *work)
                                          .host = &engine->host };
 
     engine->host = (struct gt_whatif_host){ .load_device = gt_device_load,
+                                            .load_products = gt_product_sweep_load,
                                             .framework = &engine->framework,
                                             .fit_kernel = gt_name_fit,
                                             .independent = work->arguments->independent };

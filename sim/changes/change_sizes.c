@@ -1,0 +1,277 @@
+/* batch=N, seq=N: operators get other sizes, and their kernels take as long as they then do. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/changes/change.h"
+#include "sim/machine/durations.h"
+#include "sim/shapes/kernel_time.h"
+#include "sim/shapes/sizes.h"
+#include "sim/workload/ranges.h"
+
+static const uint64_t largest = 1u << 24;
+
+struct sizing {
+    struct gt_scenario *scenario;
+    struct gt_workload *w;
+    struct gt_all_inputs inputs;
+    struct gt_sizes sizes;
+    struct gt_product_sweep *products;
+    bool *optimiser;           /* by range: of an optimiser's step */
+    gt_range_index multiplied; /* the operator whose product was sized last; GT_NONE */
+    double product_factor;     /* of all its kernels */
+    double all_us, unknown_us;
+    uint64_t unknown;
+};
+
+/* The number that the text up to `end` is; 0: it is none from 1 on. */
+static uint64_t size_of(const char *text, const char *end)
+{
+    uint64_t size = 0;
+
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9' || size > largest)
+            return 0;
+        size = 10 * size + (uint64_t)(*text - '0');
+    }
+    return size <= largest ? size : 0;
+}
+
+/* "N" or "FROM:N" */
+static int read_argument(const char *argument, uint64_t *from, uint64_t *to, struct gt_error *error)
+{
+    const char *colon = strchr(argument, ':'), *last = colon != NULL ? colon + 1 : argument;
+
+    *from = colon != NULL ? size_of(argument, colon) : 0;
+    *to = size_of(last, last + strlen(last));
+    if (*to == 0 || (colon != NULL && *from == 0))
+        return gt_error_set(error, "'%.40s' is no size; it takes a number N from 1 on, or RECORDED:N", argument);
+    return 0;
+}
+
+/* An optimiser works on parameters, whose sizes stay. */
+static void find_optimiser(struct sizing *s)
+{
+    s->optimiser = gt_calloc(s->w->range_count + 1ull, sizeof *s->optimiser);
+    for (gt_range_index i = 0; i < s->w->range_count; i++)
+        s->optimiser[i] = gt_range_is_optimiser_step(s->w, &s->w->ranges[i]) ||
+                          (s->w->ranges[i].parent != GT_NONE && s->optimiser[s->w->ranges[i].parent]);
+}
+
+/* What is stated of a kernel's launch, or of the kernel; GT_TIME_NONE: what its blocks cost, of which there will be more. */
+static gt_time_ps stated_ps(const struct gt_workload *w, const struct gt_op *op)
+{
+    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : w->kernels[op->kernel].duration_ps;
+}
+
+static double us_of(const struct gt_workload *w, const struct gt_op *op)
+{
+    return stated_ps(w, op) == GT_TIME_NONE ? 0 : (double)stated_ps(w, op) / 1e6;
+}
+
+static enum gt_kernel_family family_of(const struct sizing *s, const struct gt_op *op)
+{
+    return gt_kernel_family_of(gt_name_text(s->w, s->w->kernels[op->kernel].name));
+}
+
+/* Kernels of one product: those of the same operator, a sum over its parts among them. */
+static double product_us(const struct sizing *s, gt_op_index first, gt_range_index operator)
+{
+    double us = 0;
+
+    for (gt_op_index i = first; i < s->w->op_count && s->inputs.operator_of[s->w->ops[i].call] == operator; i++)
+        if (s->w->ops[i].kind == GT_OP_KERNEL && family_of(s, &s->w->ops[i]) == GT_FAMILY_GEMM)
+            us += us_of(s->w, &s->w->ops[i]);
+    return us;
+}
+
+/* More blocks in the direction that has the most. */
+static gt_kernel_index with_grid(struct gt_workload *w, gt_kernel_index index, double factor)
+{
+    struct gt_kernel kernel = w->kernels[index];
+    int side = kernel.grid[0] >= kernel.grid[1] && kernel.grid[0] >= kernel.grid[2] ? 0
+               : kernel.grid[1] >= kernel.grid[2]                                   ? 1
+                                                                                    : 2;
+    uint32_t unit = kernel.cluster[side] > 1 ? kernel.cluster[side] : 1;
+    double blocks = ceil(kernel.grid[side] * factor / unit - 1e-9) * unit;
+
+    kernel.grid[side] = (uint32_t)fmin(fmax(blocks, unit), side == 0 ? INT32_MAX : UINT16_MAX / unit * unit);
+    return kernel.grid[side] == w->kernels[index].grid[side] ? index : gt_workload_kernel(w, &kernel);
+}
+
+/* All kernels of a product take so many times as long as together. */
+static double factor_of(struct sizing *s, gt_op_index index, gt_range_index operator, struct gt_kernel_case * c)
+{
+    if (c->family != GT_FAMILY_GEMM)
+        return gt_kernel_time_factor(c, s->products);
+    if (s->multiplied != operator) {
+        c->product_us = product_us(s, index, operator);
+        s->product_factor = gt_kernel_time_factor(c, s->products);
+        s->multiplied = operator;
+    }
+    return s->product_factor;
+}
+
+static void size_kernel(struct sizing *s, gt_op_index index)
+{
+    struct gt_op *op = &s->w->ops[index];
+    gt_range_index operator= s->inputs.operator_of[op->call];
+    struct gt_inputs to;
+    struct gt_kernel_case c = { .name = gt_name_text(s->w, s->w->kernels[op->kernel].name),
+                                .kernel = &s->w->kernels[op->kernel],
+                                .device = &s->scenario->recorded,
+                                .family = family_of(s, op),
+                                .to = &to,
+                                .took_us = us_of(s->w, op) };
+
+    s->all_us += c.took_us;
+    if (operator== GT_NONE) {
+        s->unknown++;
+        s->unknown_us += c.took_us;
+        return;
+    }
+    if (s->optimiser[operator])
+        return;
+    gt_sizes_apply(&s->sizes, operator, & to);
+    c.operator= gt_operator_name(s->w, operator);
+    c.from = gt_inputs_of(&s->inputs, operator);
+    if (stated_ps(s->w, op) != GT_TIME_NONE)
+        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, index, operator, & c));
+    op->kernel = with_grid(s->w, op->kernel, gt_kernel_grid_factor(&c));
+}
+
+/* Copies and memsets of as much more as their operator has; their time follows the bytes. */
+static void size_bytes(struct sizing *s, gt_op_index index)
+{
+    struct gt_op *op = &s->w->ops[index];
+    gt_range_index operator= s->inputs.operator_of[op->call];
+    const struct gt_inputs *from = gt_inputs_of(&s->inputs, operator);
+    struct gt_inputs to;
+    double before, after, fixed_ps = (double)gt_kernel_fixed_ps;
+
+    if (from == NULL || s->optimiser[operator] || op->bytes == 0)
+        return;
+    gt_sizes_apply(&s->sizes, operator, & to);
+    before = gt_tensor_bytes(&from->tensors[0]);
+    after = gt_tensor_bytes(&to.tensors[0]);
+    if (before <= 0 || after == before)
+        return;
+    op->bytes = (uint64_t)fmax(1, (double)op->bytes * after / before);
+    if (op->duration_ps != GT_TIME_NONE)
+        op->duration_ps = gt_whole_ps(fmin(fixed_ps, (double)op->duration_ps) +
+                                      fmax(0, (double)op->duration_ps - fixed_ps) * after / before);
+}
+
+static void size_all(struct sizing *s)
+{
+    find_optimiser(s);
+    for (gt_op_index i = 0; i < s->w->op_count; i++) {
+        if (s->w->ops[i].kind == GT_OP_KERNEL)
+            size_kernel(s, i);
+        else
+            size_bytes(s, i);
+    }
+    free(s->optimiser);
+}
+
+/* What operators are given from now on, for whatever change comes next. */
+static void state_inputs(struct sizing *s)
+{
+    struct gt_inputs to;
+    char *text;
+
+    for (gt_range_index i = 0; i < s->w->range_count; i++) {
+        if (gt_inputs_of(&s->inputs, i) == NULL)
+            continue;
+        gt_sizes_apply(&s->sizes, i, &to);
+        if (memcmp(&to, gt_inputs_of(&s->inputs, i), sizeof to) == 0)
+            continue;
+        text = gt_tensors_text(to.tensors, to.count);
+        s->w->ranges[i].inputs = gt_name(s->w, text, strlen(text));
+        free(text);
+    }
+}
+
+static void assume(struct sizing *s, const char *what, uint64_t from, uint64_t to, bool given)
+{
+    gt_scenario_assume(s->scenario, given ? GT_TRUST_HIGH : GT_TRUST_MEDIUM,
+                       "The recorded %s is %llu%s; it becomes %llu", what, (unsigned long long)from,
+                       given ? "" : ", by the inputs of the operators", (unsigned long long)to);
+    gt_scenario_assume(
+        s->scenario, GT_TRUST_MEDIUM,
+        "Kernels take as long at other sizes as their family's model says; host times stay as recorded");
+    if (s->unknown_us > 0.001 * s->all_us)
+        gt_scenario_assume(s->scenario, s->unknown_us > 0.05 * s->all_us ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+                           "%llu launches, %.1f%% of the kernels' time, are of operators without recorded inputs and "
+                           "stay as recorded",
+                           (unsigned long long)s->unknown, 100 * s->unknown_us / s->all_us);
+    if (s->products->count == 0)
+        gt_scenario_assume(s->scenario, GT_TRUST_LOW,
+                           "No matrix products were measured on this GPU (key product.sweep): the model alone holds");
+    if (gt_sizes_seq_is_unclear(&s->sizes))
+        gt_scenario_assume(s->scenario, GT_TRUST_LOW,
+                           "%llu is the length of sequences and a size of the model, too: which side is which was "
+                           "guessed; record a length that is no other size",
+                           (unsigned long long)s->sizes.change.seq);
+}
+
+static int apply(struct gt_scenario *scenario, const char *argument, bool seq, struct gt_error *error)
+{
+    struct sizing s = { .scenario = scenario, .w = scenario->workload, .multiplied = GT_NONE };
+    const char *what = seq ? "length of sequences" : "batch";
+    struct gt_size_change change;
+    uint64_t from, to;
+    int result = read_argument(argument, &from, &to, error);
+
+    if (result != 0)
+        return -1;
+    gt_all_inputs_find(&s.inputs, scenario->workload);
+    change.batch = change.new_batch = gt_recorded_batch(&s.inputs);
+    change.seq = change.new_seq = gt_recorded_seq(&s.inputs);
+    *(seq ? &change.seq : &change.batch) = from != 0 ? from : seq ? change.seq : change.batch;
+    *(seq ? &change.new_seq : &change.new_batch) = to;
+    if (s.inputs.known == 0)
+        result = gt_error_set(error, "the trace has no operators' inputs; record with record_shapes=True");
+    else if ((seq ? change.seq : change.batch) == 0)
+        result = gt_error_set(error, "the recorded %s is not to be seen; state it: %s=RECORDED:N", what,
+                              seq ? "seq" : "batch");
+    if (change.batch == 0)
+        change.batch = change.new_batch = 1;
+    if (result == 0)
+        result = scenario->host->load_products(&scenario->recorded, &s.products, error);
+    if (result == 0) {
+        gt_sizes_find(&s.sizes, &s.inputs, &change);
+        size_all(&s);
+        state_inputs(&s);
+        assume(&s, what, seq ? change.seq : change.batch, to, from != 0);
+        gt_sizes_free(&s.sizes);
+    }
+    gt_product_sweep_free(s.products);
+    gt_all_inputs_free(&s.inputs);
+    return result;
+}
+
+static int apply_batch(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    return apply(scenario, argument, false, error);
+}
+
+static int apply_seq(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    return apply(scenario, argument, true, error);
+}
+
+const struct gt_change_kind gt_change_batch = {
+    .name = "batch",
+    .argument = "N",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "give operators inputs of another batch size; RECORDED:N also states the recorded one",
+    .apply = apply_batch,
+};
+const struct gt_change_kind gt_change_seq = {
+    .name = "seq",
+    .argument = "N",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "the same with sequences of another length",
+    .apply = apply_seq,
+};
