@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="random-all whatifs-all protocols training late pairs sharing arrivals"
+slow="shapes random-all whatifs-all protocols training late pairs sharing arrivals"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -51,6 +51,10 @@ table()
         zstd -q -d "$source/validate/recordings/handed.db.zst" -o "$work/handed.db"
         echo '# validate/scripts/replay.sh validate/recordings/handed.db.zst traces/scenarios/handed'
         "$source/validate/scripts/replay.sh" "$work/handed.db" "$source/traces/scenarios/handed"
+        ;;
+    shapes)
+        run validate/scripts/shapes.py traces/shapes/fresh
+        run validate/scripts/shapes.py traces/shapes/fresh --only '[!z]*'
         ;;
     gpus)
         run validate/scripts/gpus.sh

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""How far `whatif --change batch=N --change seq=N` is from programs that ran at that size.
+
+    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--worst N]
+
+FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
+for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
+kernels of a step together, steps (timed without a profiler), steps that the GPU bounds (its kernels take 80% or more of the
+step), and how often the size with the most work a second was found, by the kernels' time, among programs with four sizes or more.
+  -v       a line a program and point: measured and predicted kernels and step
+  --worst  the N operators that add most to the error, with their kernels
+"""
+import argparse
+import fnmatch
+import json
+import os
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+FAMILIES = (("attention", ("flash", "fmha", "attention", "sdpa")), ("convolution", ("fprop", "dgrad", "wgrad", "conv", "scudnn", "nhwc", "winograd")),
+            ("product", ("gemm", "gemv", "nvjet", "splitk", "dot_kernel")), ("normalization", ("norm", "softmax", "rowwisemoments", "gammabeta", "bn_", "fusedparams")),
+            ("embedding", ("embedding", "index", "gather", "scatter")), ("sort", ("sort", "topk", "scan", "radix")),
+            ("reduction", ("reduce",)), ("copy", ("copy", "cat", "transpose", "fill")), ("elementwise", ("elementwise", "pool", "dropout", "upsample", "multi_tensor", "loss")))
+PRODUCTS = ("mm", "addmm", "bmm", "baddbmm")
+
+
+def family_of(operator, kernel):
+    if operator.split("::")[-1] in PRODUCTS:
+        return "product"
+    name = kernel.lower()
+    return next((family for family, parts in FAMILIES if any(part in name for part in parts)), "other")
+
+
+def occurrences(kernels):
+    """[operator, kernel that takes longest, us] of each operator: its kernels follow one another."""
+    rows, last = [], None
+    for operator, kernel, us, number in kernels:
+        if (operator, number) != last:
+            rows.append([operator, kernel, 0.0, 0.0])
+            last = (operator, number)
+        rows[-1][2] += us
+        if us > rows[-1][3]:
+            rows[-1][1], rows[-1][3] = kernel, us
+    return [row[:3] for row in rows]
+
+
+def measured(row):
+    """Kernels as occurrences() takes them; older files do not tell two operators of a name apart that follow one another."""
+    names = row["names"]
+    return [(names[one[0]], names[one[1]], one[2], one[3] if len(one) > 3 else 0) for one in row["kernels"]]
+
+
+def changes(base, point):
+    words = []
+    for name in ("batch", "seq"):
+        if base[name] != point[name]:
+            words += ["--change", "%s=%d:%d" % (name, base[name], point[name])]
+    return words
+
+
+def ask(program, trace, base, point):
+    """(step us, kernels of the last step) as predicted."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = os.path.join(folder, "a.db")
+        text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (changes(base, point) or ["--change", "launch-cost=3"]),
+                              capture_output=True, text=True, check=False)
+        if text.returncode != 0:
+            return None, text.stderr.strip()
+        step = json.loads(text.stdout)["changes"][0]["step_us"]
+        with sqlite3.connect(store) as db:
+            run = db.execute("select max(run_id) from run").fetchone()[0]
+            if not changes(base, point):
+                run -= 1  # the baseline
+            rows = db.execute("""
+                select coalesce(range.name, '?'), kernel.name, (run_op.end_ps - run_op.start_ps) / 1e6, coalesce(range.external_id, 0) from run_op
+                join run using (run_id) join op using (trace_id, op_no) join kernel using (trace_id, kernel_no)
+                left join call_range using (trace_id, call_no) left join range using (trace_id, range_no)
+                where run_id = ? and op.kind = 'kernel' order by run_op.start_ps""", (run,)).fetchall()
+    return step, rows
+
+
+def pair(predicted, real):
+    """(operator, kernel, predicted us, real us) of operators, in order where the two lists are alike; else of all of a name."""
+    pairs = []
+    for name in dict.fromkeys(row[0] for row in predicted + real):
+        one, other = [r for r in predicted if r[0] == name], [r for r in real if r[0] == name]
+        if len(one) == len(other):
+            pairs += [(name, a[1], a[2], b[2], b[1]) for a, b in zip(one, other)]
+        else:
+            largest = max(one + other, key=lambda r: r[2])
+            pairs.append((name, largest[1], sum(r[2] for r in one), sum(r[2] for r in other), largest[1]))
+    return pairs
+
+
+def read(folder, only):
+    programs, path = {}, os.path.join(folder, "results.jsonl")
+    if os.path.exists(path):
+        with open(path) as file:
+            lines = file.read()
+    else:
+        lines = subprocess.run(["zstd", "-dc", path + ".zst"], capture_output=True, text=True, check=True).stdout
+    for line in lines.splitlines():
+        row = json.loads(line)
+        if fnmatch.fnmatch(row["program"], only):
+            programs.setdefault(row["program"], []).append(row)
+    return programs
+
+
+def found_best(rows):
+    """Of one program's (batch, seq, predicted us, real us): is the most work a second where it was predicted, to within 2%?"""
+    work = [(one[0] * max(one[1], 1) / one[2], one[0] * max(one[1], 1) / one[3]) for one in rows]
+    return max(work)[1] > 0.98 * max(one[1] for one in work)
+
+
+def error(predicted, real):
+    return 100 * abs(predicted / real - 1)
+
+
+def tell(name, errors):
+    if errors:
+        errors = sorted(errors)
+        print("%-28s n %5d  mean %5.1f  median %5.1f  p90 %5.1f  p95 %5.1f  worst %6.1f" % (
+            name, len(errors), statistics.mean(errors), statistics.median(errors), errors[int(0.9 * (len(errors) - 1))],
+            errors[int(0.95 * (len(errors) - 1))], errors[-1]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("-v", action="store_true")
+    parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--worst", type=int, default=0)
+    arguments = parser.parse_args()
+    jobs = []
+    for name, rows in read(arguments.folder, arguments.only).items():
+        base = next((row for row in rows if row["base"]), None)
+        trace = os.path.join(arguments.folder, name + ".json.gz")
+        if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
+            jobs += [(name, trace, base, row) for row in rows if row is not base and "kernels" in row]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        answers = list(pool.map(lambda job: ask(arguments.gridtide, job[1], job[2], job[3]), jobs))
+    cases, kernels, steps, bound, failed, sizes = [], [], [], [], 0, {}
+    for (name, _, base, row), (step, rows) in zip(jobs, answers):
+        if step is None:
+            failed += 1
+            print("%s %d %d: %s" % (name, row["batch"], row["seq"], rows), file=sys.stderr)
+            continue
+        real = measured(row)
+        ours = [(r[0], r[1], r[2], r[3] if any(len(k) > 3 for k in row["kernels"]) else 0) for r in rows[-len(base["kernels"]):]]
+        pairs = pair(occurrences(ours), occurrences(real))
+        cases += [(name, row["batch"], row["seq"]) + one for one in pairs if one[2] > 0 and one[3] > 0]
+        all_real, all_ours = sum(r[2] for r in real), sum(r[2] for r in ours)
+        kernels.append(error(all_ours, all_real))
+        sizes.setdefault(name, []).append((row["batch"], row["seq"], all_ours, all_real))
+        wall = min(row["step_us"], row["steady_us"])
+        steps.append(error(step, wall))
+        if all_real > 0.8 * wall:
+            bound.append(steps[-1])
+        if arguments.v:
+            print("%-16s %4d %5d  kernels %9.0f %9.0f %+6.1f%%  step %9.0f %9.0f %+6.1f%%" % (
+                name, row["batch"], row["seq"], all_real, all_ours, 100 * (all_ours / all_real - 1), wall, step, 100 * (step / wall - 1)))
+    for family in sorted({family_of(c[3], c[4]) for c in cases}):
+        tell("kernels: " + family, [error(c[5], c[6]) for c in cases if family_of(c[3], c[4]) == family])
+    tell("kernels: all", [error(c[5], c[6]) for c in cases])
+    tell("kernels of a step", kernels)
+    tell("steps", steps)
+    tell("steps bound by the GPU", bound)
+    several = [rows for rows in sizes.values() if len(rows) > 3]
+    print("%-28s %d of %d" % ("best size found", sum(found_best(rows) for rows in several), len(several)))
+    print("%-28s %d of %d" % ("failed", failed, len(jobs)))
+    for c in sorted(cases, key=lambda c: -abs(c[5] - c[6]))[:arguments.worst]:
+        print("%-14s %3d %5d %-30s predicted %9.1f real %9.1f %+6.0f%%  %.60s | %.60s" % (c[:4] + (c[5], c[6], 100 * (c[5] / c[6] - 1), c[4], c[7])))
+
+
+if __name__ == "__main__":
+    main()
