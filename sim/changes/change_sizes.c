@@ -17,11 +17,11 @@ struct sizing {
     struct gt_all_inputs inputs;
     struct gt_sizes sizes;
     struct gt_product_sweep *products;
-    bool *optimiser;           /* by range: of an optimiser's step */
-    gt_range_index multiplied; /* the operator whose product was sized last; GT_NONE */
-    double product_factor;     /* of all its kernels */
+    bool *optimiser;        /* by range: of an optimiser's step */
+    double *product_us;     /* by range: of an operator's product, of all its kernels */
+    double *product_factor; /* likewise: how many times as long they take; 0: not known yet */
     double all_us, unknown_us;
-    uint64_t unknown;
+    uint64_t unknown, changed; /* launches of unknown operators; ranges with other inputs than before */
 };
 
 /* The number that the text up to `end` is; 0: it is none from 1 on. */
@@ -74,15 +74,16 @@ static enum gt_kernel_family family_of(const struct sizing *s, const struct gt_o
     return gt_kernel_family_of(gt_name_text(s->w, s->w->kernels[op->kernel].name));
 }
 
-/* Kernels of one product: those of the same operator, a sum over its parts among them. */
-static double product_us(const struct sizing *s, gt_op_index first, gt_range_index operator)
+/* Of each operator's product: how long all its kernels take, a sum over its parts among them. */
+static void sum_products(struct sizing *s)
 {
-    double us = 0;
+    s->product_us = gt_calloc(s->w->range_count + 1ull, sizeof *s->product_us);
+    for (gt_op_index i = 0; i < s->w->op_count; i++) {
+        gt_range_index operator= s->inputs.operator_of[s->w->ops[i].call];
 
-    for (gt_op_index i = first; i < s->w->op_count && s->inputs.operator_of[s->w->ops[i].call] == operator; i++)
-        if (s->w->ops[i].kind == GT_OP_KERNEL && family_of(s, &s->w->ops[i]) == GT_FAMILY_GEMM)
-            us += us_of(s->w, &s->w->ops[i]);
-    return us;
+        if (operator!= GT_NONE && s->w->ops[i].kind == GT_OP_KERNEL && family_of(s, &s->w->ops[i]) == GT_FAMILY_GEMM)
+            s->product_us[operator] += us_of(s->w, &s->w->ops[i]);
+    }
 }
 
 /* More blocks in the direction that has the most. */
@@ -95,21 +96,20 @@ static gt_kernel_index with_grid(struct gt_workload *w, gt_kernel_index index, d
     uint32_t unit = kernel.cluster[side] > 1 ? kernel.cluster[side] : 1;
     double blocks = ceil(kernel.grid[side] * factor / unit - 1e-9) * unit;
 
-    kernel.grid[side] = (uint32_t)fmin(fmax(blocks, unit), side == 0 ? INT32_MAX : UINT16_MAX / unit * unit);
+    kernel.grid[side] = (uint32_t)fmin(fmax(blocks, unit), (side == 0 ? INT32_MAX : UINT16_MAX) / unit * unit);
     return kernel.grid[side] == w->kernels[index].grid[side] ? index : gt_workload_kernel(w, &kernel);
 }
 
-/* All kernels of a product take so many times as long as together. */
-static double factor_of(struct sizing *s, gt_op_index index, gt_range_index operator, struct gt_kernel_case * c)
+/* All kernels of a product take so many times as long as the first that took any time. */
+static double factor_of(struct sizing *s, gt_range_index operator, struct gt_kernel_case * c)
 {
-    if (c->family != GT_FAMILY_GEMM)
+    if (c->family != GT_FAMILY_GEMM || c->took_us <= 0)
         return gt_kernel_time_factor(c, s->products);
-    if (s->multiplied != operator) {
-        c->product_us = product_us(s, index, operator);
-        s->product_factor = gt_kernel_time_factor(c, s->products);
-        s->multiplied = operator;
+    if (s->product_factor[operator] == 0) {
+        c->product_us = s->product_us[operator];
+        s->product_factor[operator] = gt_kernel_time_factor(c, s->products);
     }
-    return s->product_factor;
+    return s->product_factor[operator];
 }
 
 static void size_kernel(struct sizing *s, gt_op_index index)
@@ -136,7 +136,7 @@ static void size_kernel(struct sizing *s, gt_op_index index)
     c.operator= gt_operator_name(s->w, operator);
     c.from = gt_inputs_of(&s->inputs, operator);
     if (stated_ps(s->w, op) != GT_TIME_NONE)
-        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, index, operator, & c));
+        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, operator, & c));
     op->kernel = with_grid(s->w, op->kernel, gt_kernel_grid_factor(&c));
 }
 
@@ -156,7 +156,7 @@ static void size_bytes(struct sizing *s, gt_op_index index)
     after = gt_tensor_bytes(&to.tensors[0]);
     if (before <= 0 || after == before)
         return;
-    op->bytes = (uint64_t)fmax(1, (double)op->bytes * after / before);
+    op->bytes = (uint64_t)fmin(fmax(1, (double)op->bytes * after / before), (double)(UINT64_C(1) << 62));
     if (op->duration_ps != GT_TIME_NONE)
         op->duration_ps = gt_whole_ps(fmin(fixed_ps, (double)op->duration_ps) +
                                       fmax(0, (double)op->duration_ps - fixed_ps) * after / before);
@@ -165,6 +165,8 @@ static void size_bytes(struct sizing *s, gt_op_index index)
 static void size_all(struct sizing *s)
 {
     find_optimiser(s);
+    sum_products(s);
+    s->product_factor = gt_calloc(s->w->range_count + 1ull, sizeof *s->product_factor);
     for (gt_op_index i = 0; i < s->w->op_count; i++) {
         if (s->w->ops[i].kind == GT_OP_KERNEL)
             size_kernel(s, i);
@@ -172,6 +174,8 @@ static void size_all(struct sizing *s)
             size_bytes(s, i);
     }
     free(s->optimiser);
+    free(s->product_us);
+    free(s->product_factor);
 }
 
 /* What operators are given from now on, for whatever change comes next. */
@@ -186,17 +190,28 @@ static void state_inputs(struct sizing *s)
         gt_sizes_apply(&s->sizes, i, &to);
         if (memcmp(&to, gt_inputs_of(&s->inputs, i), sizeof to) == 0)
             continue;
+        s->changed++;
         text = gt_tensors_text(to.tensors, to.count);
         s->w->ranges[i].inputs = gt_name(s->w, text, strlen(text));
         free(text);
     }
 }
 
-static void assume(struct sizing *s, const char *what, uint64_t from, uint64_t to, bool given)
+/* What was asked: of the batch, or of the length of sequences. */
+struct question {
+    bool seq;
+    const char *what;
+    uint64_t elected, stated, from, to; /* 0: not to be seen, not stated */
+};
+
+static void assume(struct sizing *s, const struct question *q)
 {
-    gt_scenario_assume(s->scenario, given ? GT_TRUST_HIGH : GT_TRUST_MEDIUM,
-                       "The recorded %s is %llu%s; it becomes %llu", what, (unsigned long long)from,
-                       given ? "" : ", by the inputs of the operators", (unsigned long long)to);
+    gt_scenario_assume(s->scenario, q->stated != 0 ? GT_TRUST_HIGH : GT_TRUST_MEDIUM,
+                       "The recorded %s is %llu%s; it becomes %llu", q->what, (unsigned long long)q->from,
+                       q->stated != 0 ? "" : ", by the inputs of the operators", (unsigned long long)q->to);
+    if (q->stated != 0 && q->elected != 0 && q->stated != q->elected)
+        gt_scenario_assume(s->scenario, GT_TRUST_MEDIUM, "The inputs of the operators look as if it were %llu",
+                           (unsigned long long)q->elected);
     gt_scenario_assume(
         s->scenario, GT_TRUST_MEDIUM,
         "Kernels take as long at other sizes as their family's model says; host times stay as recorded");
@@ -215,37 +230,65 @@ static void assume(struct sizing *s, const char *what, uint64_t from, uint64_t t
                            (unsigned long long)s->sizes.change.seq);
 }
 
+static int check_question(const struct sizing *s, const struct question *q, struct gt_error *error)
+{
+    const char *name = q->seq ? "seq" : "batch";
+
+    if (s->inputs.known == 0)
+        return gt_error_set(error, "the trace has no operators' inputs; record with record_shapes=True");
+    if (q->from == 0)
+        return gt_error_set(error, "the recorded %s is not to be seen; state it: %s=RECORDED:N", q->what, name);
+    if (q->from > largest)
+        return gt_error_set(error, "the recorded %s is %llu, which is more than %llu; state it: %s=RECORDED:N",
+                            q->what, (unsigned long long)q->from, (unsigned long long)largest, name);
+    if (q->seq && q->from == 1)
+        return gt_error_set(error,
+                            "a recorded length of 1 cannot be told from other sizes; record a longer sequence");
+    return 0;
+}
+
+static int answer(struct sizing *s, const struct question *q, const struct gt_size_change *change,
+                  struct gt_error *error)
+{
+    int result = 0;
+
+    gt_sizes_find(&s->sizes, &s->inputs, change);
+    size_all(s);
+    state_inputs(s);
+    if (s->changed == 0 && q->from != q->to)
+        result = gt_error_set(error, "no operator's input follows a recorded %s of %llu%s", q->what,
+                              (unsigned long long)q->from, q->stated != 0 ? "; is that what was recorded?" : "");
+    else
+        assume(s, q);
+    gt_sizes_free(&s->sizes);
+    return result;
+}
+
 static int apply(struct gt_scenario *scenario, const char *argument, bool seq, struct gt_error *error)
 {
-    struct sizing s = { .scenario = scenario, .w = scenario->workload, .multiplied = GT_NONE };
-    const char *what = seq ? "length of sequences" : "batch";
+    struct sizing s = { .scenario = scenario, .w = scenario->workload };
+    struct question q = { .seq = seq, .what = seq ? "length of sequences" : "batch" };
     struct gt_size_change change;
-    uint64_t from, to;
-    int result = read_argument(argument, &from, &to, error);
+    int result = read_argument(argument, &q.stated, &q.to, error);
 
     if (result != 0)
         return -1;
     gt_all_inputs_find(&s.inputs, scenario->workload);
     change.batch = change.new_batch = gt_recorded_batch(&s.inputs);
     change.seq = change.new_seq = gt_recorded_seq(&s.inputs);
-    *(seq ? &change.seq : &change.batch) = from != 0 ? from : seq ? change.seq : change.batch;
-    *(seq ? &change.new_seq : &change.new_batch) = to;
-    if (s.inputs.known == 0)
-        result = gt_error_set(error, "the trace has no operators' inputs; record with record_shapes=True");
-    else if ((seq ? change.seq : change.batch) == 0)
-        result = gt_error_set(error, "the recorded %s is not to be seen; state it: %s=RECORDED:N", what,
-                              seq ? "seq" : "batch");
-    if (change.batch == 0)
+    q.elected = seq ? change.seq : change.batch;
+    q.from = q.stated != 0 ? q.stated : q.elected;
+    *(seq ? &change.seq : &change.batch) = q.from;
+    *(seq ? &change.new_seq : &change.new_batch) = q.to;
+    if (change.batch == 0 || change.batch > largest)
         change.batch = change.new_batch = 1;
+    if (change.seq > largest)
+        change.seq = change.new_seq = 0;
+    result = check_question(&s, &q, error);
     if (result == 0)
         result = scenario->host->load_products(&scenario->recorded, &s.products, error);
-    if (result == 0) {
-        gt_sizes_find(&s.sizes, &s.inputs, &change);
-        size_all(&s);
-        state_inputs(&s);
-        assume(&s, what, seq ? change.seq : change.batch, to, from != 0);
-        gt_sizes_free(&s.sizes);
-    }
+    if (result == 0)
+        result = answer(&s, &q, &change, error);
     gt_product_sweep_free(s.products);
     gt_all_inputs_free(&s.inputs);
     return result;

@@ -124,7 +124,7 @@
 
 /* Of products of matrices at any size: sim/shapes/product.c. */
 #define PRODUCT_PART(name, field, fallback, help) \
-    { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0, 1, fallback, help, 1 }
+    { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0.001, 1, fallback, help, 1 }
 #define KEYS_OF_PRODUCTS \
     TEXT("product.sweep", product.sweep, "none", \
          "file of matrix products measured on this GPU (traces/record/products.py); none: there is none"), \

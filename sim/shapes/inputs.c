@@ -28,13 +28,15 @@ void gt_all_inputs_find(struct gt_all_inputs *all, const struct gt_workload *wor
 {
     *all = (struct gt_all_inputs){ .workload = workload };
     read_all(all);
-    all->operator_of = gt_ranges_innermost(workload);
-    for (uint32_t i = 0; i < workload->call_count; i++) {
-        gt_range_index range = all->operator_of[i];
+    all->operator_of = gt_realloc(NULL, workload->call_count + 1ull, sizeof *all->operator_of);
+    for (gt_call_index i = 0; i < workload->call_count; i++)
+        all->operator_of[i] = GT_NONE;
+    for (gt_range_index i = 0; i < workload->range_count; i++) { /* outer ones come before those in them */
+        const struct gt_range *range = &workload->ranges[i];
 
-        while (range != GT_NONE && workload->ranges[range].inputs == GT_NONE)
-            range = workload->ranges[range].parent;
-        all->operator_of[i] = range;
+        for (gt_call_index call = range->first_call; range->inputs != GT_NONE && call < range->end_call; call++)
+            if (gt_range_has_call(workload, range, call))
+                all->operator_of[call] = i;
     }
 }
 

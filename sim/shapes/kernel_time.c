@@ -193,7 +193,7 @@ static bool attention_of(const struct gt_kernel_case *c, const struct gt_inputs 
         return false;
     attention->tiles = (double)q->size[0] * (double)q->size[3 - seq] * ceil((double)q->size[seq] / tile);
     attention->keys = ceil((double)k->size[seq] / tile) * tile;
-    return true;
+    return attention->tiles > 0 && attention->keys > 0;
 }
 
 static double attention_us(const struct gt_kernel_case *c)
@@ -235,20 +235,28 @@ static double convolution_us(const struct gt_kernel_case *c)
     return after_start_us(c, costs->convolution_start_ps, growth);
 }
 
-double gt_kernel_time_factor(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)
+static double after_us(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)
 {
     struct gt_product from, to;
 
-    if (c->took_us <= 0 || memcmp(c->from, c->to, sizeof *c->from) == 0)
-        return 1;
     if (c->product_us > 0 && gt_product_of(c->operator, c->from, c->name, &from) &&
         gt_product_of(c->operator, c->to, c->name, &to))
-        return gt_product_from_us(&from, c->product_us, &to, sweep) / c->product_us;
+        return gt_product_from_us(&from, c->product_us, &to, sweep) / c->product_us * c->took_us;
     switch (c->family) {
-    case GT_FAMILY_ATTENTION: return attention_us(c) / c->took_us;
-    case GT_FAMILY_CONVOLUTION: return convolution_us(c) / c->took_us;
-    default: return streaming_us(c) / c->took_us;
+    case GT_FAMILY_ATTENTION: return attention_us(c);
+    case GT_FAMILY_CONVOLUTION: return convolution_us(c);
+    default: return streaming_us(c);
     }
+}
+
+double gt_kernel_time_factor(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)
+{
+    double factor;
+
+    if (c->took_us <= 0 || memcmp(c->from, c->to, sizeof *c->from) == 0)
+        return 1;
+    factor = after_us(c, sweep) / c->took_us;
+    return isfinite(factor) && factor > 0 ? factor : 1; /* of sizes of 0, or beyond all memory */
 }
 
 /* As many blocks as the device has SMs, or a few times that, all at once: made for the device, not for the work. */

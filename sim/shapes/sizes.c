@@ -3,34 +3,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "sim/base/array.h"
 #include "sim/shapes/roles.h"
 
 /* Parameters. */
 
-static bool has_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor)
+struct gt_parameter {
+    uint64_t shape[GT_TENSOR_SIDES + 1]; /* number of sides, sides */
+    UT_hash_handle hh;
+};
+
+static struct gt_parameter shape_of(const struct gt_tensor *tensor)
 {
-    if (gt_tensor_is_whole(tensor))
-        return false;
-    for (uint32_t i = 0; i < sizes->parameter_count; i++)
-        if (gt_tensors_alike(&sizes->parameters[i], tensor))
-            return true;
-    return false;
+    struct gt_parameter parameter = { .shape = { tensor->sides } };
+
+    memcpy(&parameter.shape[1], tensor->size, sizeof tensor->size);
+    return parameter;
 }
 
+static bool has_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor)
+{
+    struct gt_parameter key = shape_of(tensor), *found;
+
+    HASH_FIND(hh, sizes->parameters, key.shape, sizeof key.shape, found);
+    return found != NULL && !gt_tensor_is_whole(tensor);
+}
+
+static void add_shape(struct gt_sizes *sizes, const struct gt_tensor *tensor)
+{
+    struct gt_parameter *added;
+
+    if (has_parameter(sizes, tensor))
+        return;
+    added = gt_calloc(1, sizeof *added);
+    *added = shape_of(tensor);
+    HASH_ADD(hh, sizes->parameters, shape, sizeof added->shape, added);
+}
+
+/* A matrix stands in products as it is, and turned. */
 static void add_parameter(struct gt_sizes *sizes, const struct gt_tensor *tensor)
 {
     struct gt_tensor turned = *tensor;
 
-    if (!tensor->is_tensor || tensor->sides == 0 || has_parameter(sizes, tensor))
+    if (tensor->sides == 0 || gt_tensor_is_whole(tensor))
         return;
-    gt_array_grow(sizes->parameters, sizes->parameter_count, sizes->parameter_room);
-    sizes->parameters[sizes->parameter_count++] = *tensor;
-    if (tensor->sides != 2)
-        return;
+    add_shape(sizes, tensor);
     turned.size[0] = tensor->size[1];
     turned.size[1] = tensor->size[0];
-    add_parameter(sizes, &turned);
+    if (tensor->sides == 2)
+        add_shape(sizes, &turned);
 }
 
 static void find_parameters(struct gt_sizes *sizes)
@@ -65,21 +88,21 @@ static bool has_seq_side(const struct gt_sizes *sizes, const struct gt_tensor *t
     return false;
 }
 
-/* Is it a size of the model, whatever the batch and the sequence? */
-static bool is_of_model(const struct gt_sizes *sizes, uint64_t size)
+/* Is the sequence as long as a side of the model, whatever the batch? */
+static bool seq_is_of_model(const struct gt_sizes *sizes)
 {
-    if (size == sizes->head_size)
-        return true;
-    for (uint32_t i = 0; i < sizes->parameter_count; i++)
-        for (int j = 0; j < sizes->parameters[i].sides; j++)
-            if (sizes->parameters[i].size[j] == size)
+    const struct gt_parameter *parameter;
+
+    for (parameter = sizes->parameters; parameter != NULL; parameter = parameter->hh.next)
+        for (uint64_t i = 1; i <= parameter->shape[0]; i++)
+            if (parameter->shape[i] == sizes->change.seq)
                 return true;
-    return false;
+    return sizes->change.seq == sizes->head_size;
 }
 
 bool gt_sizes_seq_is_unclear(const struct gt_sizes *sizes)
 {
-    return sizes->change.seq != sizes->change.new_seq && is_of_model(sizes, sizes->change.seq);
+    return sizes->change.seq != sizes->change.new_seq && sizes->seq_is_of_model;
 }
 
 /* A first side: the batch, the batch times heads or channels, or times the sequence. */
@@ -109,7 +132,7 @@ static uint64_t only_side(const struct gt_sizes *sizes, uint64_t size)
  * channels. */
 static void scale_seq_sides(const struct gt_sizes *sizes, const struct gt_tensor *from, struct gt_tensor *to)
 {
-    bool unclear = is_of_model(sizes, sizes->change.seq);
+    bool unclear = sizes->seq_is_of_model;
     int first = from->sides == 4 && (unclear || follows_seq(sizes, from->size[2])) ? 2 : 1;
 
     for (int i = first; i < from->sides; i++) {
@@ -244,6 +267,8 @@ void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index operator, struc
     int first = gt_product_first(name);
 
     *to = *from;
+    if (first > 0) /* what is added */
+        scale(sizes, &from->tensors[0], GT_ROLE_ANY, &to->tensors[0]);
     if (first >= 0 && is_matrix(from, first, 2)) {
         scale_product(sizes, &to->tensors[first], &to->tensors[first + 1]);
         return;
@@ -261,12 +286,19 @@ void gt_sizes_find(struct gt_sizes *sizes, const struct gt_all_inputs *all, cons
 {
     *sizes = (struct gt_sizes){ .all = all, .change = *change };
     find_parameters(sizes);
+    sizes->seq_is_of_model = seq_is_of_model(sizes);
     find_rows_of_products(sizes);
 }
 
 void gt_sizes_free(struct gt_sizes *sizes)
 {
-    free(sizes->parameters);
+    struct gt_parameter *parameter, *next;
+
+    HASH_ITER(hh, sizes->parameters, parameter, next)
+    {
+        HASH_DEL(sizes->parameters, parameter);
+        free(parameter);
+    }
     free(sizes->rows);
 }
 

@@ -19,13 +19,15 @@ struct gt_row_count { /* of a matrix: so many rows, that a tensor's first sides 
     uint64_t rows, new_rows;
 };
 
+struct gt_parameter;
+
 struct gt_sizes {
     const struct gt_all_inputs *all;
     struct gt_size_change change;
-    struct gt_tensor *parameters; /* each shape once */
-    uint32_t parameter_count, parameter_room;
-    uint64_t head_size;        /* of attention's heads; 0: none was seen */
-    struct gt_row_count *rows; /* each number once */
+    struct gt_parameter *parameters; /* shapes, each once */
+    uint64_t head_size;              /* of attention's heads; 0: none was seen */
+    bool seq_is_of_model;            /* a side of the model itself is as long as the sequence */
+    struct gt_row_count *rows;       /* each number once */
     uint32_t row_count, row_room;
 };
 

@@ -37,8 +37,9 @@ static bool read_sizes(const char **at, struct gt_tensor *tensor)
         size = strtoull(*at, &end, 10);
         if (!isdigit((unsigned char)**at) || errno != 0 || (*end != ',' && *end != ']'))
             return false;
-        if (tensor->sides < GT_TENSOR_SIDES)
-            tensor->size[tensor->sides++] = size;
+        if (tensor->sides == GT_TENSOR_SIDES)
+            return false;
+        tensor->size[tensor->sides++] = size;
         if (*end == ',' && end[1] == ']')
             return false;
         *at = *end == ',' ? end + 1 : end;

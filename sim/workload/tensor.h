@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GT_TENSOR_SIDES = 8, GT_TENSOR_TYPE_BYTES = 12, GT_MOST_INPUTS = 12 };
+enum { GT_TENSOR_SIDES = 8, GT_TENSOR_TYPE_BYTES = 20, GT_MOST_INPUTS = 12 };
 
 struct gt_tensor {
     uint64_t size[GT_TENSOR_SIDES];
@@ -20,7 +20,7 @@ struct gt_tensor {
     bool is_tensor;        /* false: anything else, and all is 0 */
 };
 
-/* The inputs that the text names, the first GT_MOST_INPUTS of them; those behind are checked and left out.  Returns their number; -1:
+/* The inputs that the text names, of GT_TENSOR_SIDES sides each at most, the first GT_MOST_INPUTS of them; those behind are checked and left out.  Returns their number; -1:
  * that is no such text. */
 int gt_tensors_read(const char *text, struct gt_tensor tensors[GT_MOST_INPUTS]);
 

@@ -33,6 +33,43 @@ typed() {
     jq -e '.changes[0].change_pct | . < 0.001 and . > -0.001' answer.json
 }
 
+@test "steps that are not marked, but repeat, are no operators" {
+    # The same recording without ProfilerStep marks: the same kernels, so nearly the same time in all.
+    zcat "$recorded/mistral.json.gz" | sed 's/ProfilerStep#/iteration-/g' > bare.json
+    for trace in bare.json "$recorded/mistral.json.gz"; do
+        "$GRIDTIDE" whatif -q -f json "$trace" --change batch=480 > answer.json
+        jq -e '.changes[0].assumptions | any(contains("without recorded inputs")) | not' answer.json
+        jq '.changes[0].predicted_us' answer.json >> times
+    done
+    awk 'NR == 1 { one = $1 } NR == 2 { exit !($1 > 50000 && $1 / one > 0.95 && $1 / one < 1.05) }' times
+    typed > two.jsonl
+    typed | tail -n 2 >> two.jsonl # the step again
+    "$GRIDTIDE" whatif -q -f json two.jsonl --change batch=64 > answer.json
+    jq -e '.changes[0].change_pct > 200' answer.json
+}
+
+@test "a recorded size that nothing has is refused, one that looks wrong is told" {
+    typed > typed.jsonl
+    run "$GRIDTIDE" whatif -q typed.jsonl --change batch=7:70
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no operator's input follows a recorded batch of 7"* ]]
+    "$GRIDTIDE" whatif -q -f json typed.jsonl --change batch=8:16 > answer.json
+    jq -e '.changes[0].assumptions | any(contains("look as if it were 16"))' answer.json
+    run "$GRIDTIDE" whatif -q typed.jsonl --change seq=1:16
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"length of 1 cannot be told"* ]]
+    typed | sed 's/float32\[16,64\]/float32[4294967296,64]/' > large.jsonl
+    run "$GRIDTIDE" whatif -q large.jsonl --change batch=16
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"more than 16777216"* ]]
+}
+
+@test "sides of 0 leave kernels as they were" {
+    typed | sed 's/1048576/0/g' > empty.jsonl
+    "$GRIDTIDE" whatif -q -f json empty.jsonl --change batch=64 > answer.json
+    jq -e '.changes[0].change_pct | . < 0.001 and . > -0.001' answer.json
+}
+
 @test "inputs survive being written and read" {
     typed > typed.jsonl
     "$GRIDTIDE" import -q typed.jsonl -o again.jsonl

@@ -69,7 +69,8 @@ static void refuses_others(void **state)
                                          "- ",
                                          "f32[1]  -",
                                          "float32[99999999999999999999]",
-                                         "averylongtypename[1]" };
+                                         "averyverylongtypename[1]",
+                                         "float32[1,1,1,1,1,1,1,1,1]" };
     struct gt_tensor tensors[GT_MOST_INPUTS];
 
     (void)state;

@@ -49,14 +49,19 @@ uint32_t kineto_name_inputs(struct kineto *kineto)
     for (int i = 0; i < GT_MOST_INPUTS && next_part(&event->sizes, &at_sizes, &sizes, &sizes_length); i++) {
         if (!next_part(&event->types, &at_types, &type, &type_length))
             type_length = 0, type = "";
+        size_t length_before;
+
         if (i > 0)
             text[length++] = ' ';
+        length_before = length;
         length += put_word(text + length, sizes, sizes_length, type, type_length);
+        if (gt_tensors_read(text + length_before, tensors) < 0)
+            length = length_before + (size_t)snprintf(text + length_before, WORD_BYTES, "-");
         if (text[length - 1] != '-')
             end = length;
     }
     text[end] = '\0'; /* what is no tensor at the end need not be said */
-    return end == 0 || gt_tensors_read(text, tensors) < 0 ? GT_NONE : gt_name(kineto->import.workload, text, end);
+    return end == 0 ? GT_NONE : gt_name(kineto->import.workload, text, end);
 }
 
 uint64_t kineto_first_input_bytes(const struct kineto *kineto, uint32_t inputs)

@@ -161,15 +161,20 @@ static bool begins_input(const struct kineto_text *sizes)
     return sizes->length == 0 || sizes->bytes[sizes->length - 1] == ';';
 }
 
+static bool may_be_operator(const struct kineto_event *event)
+{
+    return event->category == KINETO_OPERATOR || event->category == KINETO_UNKNOWN;
+}
+
 /* Inside a list of an event's args.  Inputs are of interest where an operator has them. */
 static int state_of_list(const struct kineto_json *json)
 {
     switch (json->field) {
     case KINETO_GRID:
     case KINETO_BLOCK: return IN_TRIPLE;
-    case KINETO_INPUT_SIZES: return json->kineto->event.category == KINETO_OPERATOR ? IN_SIZES : -1;
+    case KINETO_INPUT_SIZES: return may_be_operator(&json->kineto->event) ? IN_SIZES : -1;
     case KINETO_GROUP_RANKS: return IN_RANKS;
-    case KINETO_INPUT_TYPES: return json->kineto->event.category == KINETO_OPERATOR ? IN_TYPES : -1;
+    case KINETO_INPUT_TYPES: return may_be_operator(&json->kineto->event) ? IN_TYPES : -1;
     default: return -1;
     }
 }
