@@ -79,10 +79,10 @@ static void sum_products(struct sizing *s)
 {
     s->product_us = gt_calloc(s->w->range_count + 1ull, sizeof *s->product_us);
     for (gt_op_index i = 0; i < s->w->op_count; i++) {
-        gt_range_index operator= s->inputs.operator_of[s->w->ops[i].call];
+        gt_range_index range = s->inputs.operator_of[s->w->ops[i].call];
 
-        if (operator!= GT_NONE && s->w->ops[i].kind == GT_OP_KERNEL && family_of(s, &s->w->ops[i]) == GT_FAMILY_GEMM)
-            s->product_us[operator] += us_of(s->w, &s->w->ops[i]);
+        if (range != GT_NONE && s->w->ops[i].kind == GT_OP_KERNEL && family_of(s, &s->w->ops[i]) == GT_FAMILY_GEMM)
+            s->product_us[range] += us_of(s->w, &s->w->ops[i]);
     }
 }
 
@@ -101,21 +101,21 @@ static gt_kernel_index with_grid(struct gt_workload *w, gt_kernel_index index, d
 }
 
 /* All kernels of a product take so many times as long as the first that took any time. */
-static double factor_of(struct sizing *s, gt_range_index operator, struct gt_kernel_case * c)
+static double factor_of(struct sizing *s, gt_range_index range, struct gt_kernel_case *c)
 {
     if (c->family != GT_FAMILY_GEMM || c->took_us <= 0)
         return gt_kernel_time_factor(c, s->products);
-    if (s->product_factor[operator] == 0) {
-        c->product_us = s->product_us[operator];
-        s->product_factor[operator] = gt_kernel_time_factor(c, s->products);
+    if (s->product_factor[range] == 0) {
+        c->product_us = s->product_us[range];
+        s->product_factor[range] = gt_kernel_time_factor(c, s->products);
     }
-    return s->product_factor[operator];
+    return s->product_factor[range];
 }
 
 static void size_kernel(struct sizing *s, gt_op_index index)
 {
     struct gt_op *op = &s->w->ops[index];
-    gt_range_index operator= s->inputs.operator_of[op->call];
+    gt_range_index range = s->inputs.operator_of[op->call];
     struct gt_inputs to;
     struct gt_kernel_case c = { .name = gt_name_text(s->w, s->w->kernels[op->kernel].name),
                                 .kernel = &s->w->kernels[op->kernel],
@@ -125,18 +125,18 @@ static void size_kernel(struct sizing *s, gt_op_index index)
                                 .took_us = us_of(s->w, op) };
 
     s->all_us += c.took_us;
-    if (operator== GT_NONE) {
+    if (range == GT_NONE) {
         s->unknown++;
         s->unknown_us += c.took_us;
         return;
     }
-    if (s->optimiser[operator])
+    if (s->optimiser[range])
         return;
-    gt_sizes_apply(&s->sizes, operator, & to);
-    c.operator= gt_operator_name(s->w, operator);
-    c.from = gt_inputs_of(&s->inputs, operator);
+    gt_sizes_apply(&s->sizes, range, &to);
+    c.operator_name = gt_operator_name(s->w, range);
+    c.from = gt_inputs_of(&s->inputs, range);
     if (stated_ps(s->w, op) != GT_TIME_NONE)
-        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, operator, & c));
+        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, range, &c));
     op->kernel = with_grid(s->w, op->kernel, gt_kernel_grid_factor(&c));
 }
 
@@ -144,14 +144,14 @@ static void size_kernel(struct sizing *s, gt_op_index index)
 static void size_bytes(struct sizing *s, gt_op_index index)
 {
     struct gt_op *op = &s->w->ops[index];
-    gt_range_index operator= s->inputs.operator_of[op->call];
-    const struct gt_inputs *from = gt_inputs_of(&s->inputs, operator);
+    gt_range_index range = s->inputs.operator_of[op->call];
+    const struct gt_inputs *from = gt_inputs_of(&s->inputs, range);
     struct gt_inputs to;
     double before, after, fixed_ps = (double)gt_kernel_fixed_ps;
 
-    if (from == NULL || s->optimiser[operator] || op->bytes == 0)
+    if (from == NULL || s->optimiser[range] || op->bytes == 0)
         return;
-    gt_sizes_apply(&s->sizes, operator, & to);
+    gt_sizes_apply(&s->sizes, range, &to);
     before = gt_tensor_bytes(&from->tensors[0]);
     after = gt_tensor_bytes(&to.tensors[0]);
     if (before <= 0 || after == before)

@@ -64,9 +64,9 @@ static void choose_inputs(const struct gt_kernel_case *c, bool counts[GT_MOST_IN
 /* Does what comes out add little?  A reduction's is small; operators whose names end so write into an input. */
 static bool adds_no_output(const struct gt_kernel_case *c)
 {
-    size_t length = strlen(c->operator);
+    size_t length = strlen(c->operator_name);
 
-    return c->family == GT_FAMILY_REDUCTION || (length > 0 && c->operator[length - 1] == '_');
+    return c->family == GT_FAMILY_REDUCTION || (length > 0 && c->operator_name[length - 1] == '_');
 }
 
 static struct traffic traffic_of(const struct gt_kernel_case *c)
@@ -136,7 +136,7 @@ static bool grid_stays(const struct gt_kernel_case *c)
 {
     double blocks = (double)gt_kernel_blocks(c->kernel);
 
-    if (strstr(c->operator, "batch_norm") == NULL)
+    if (strstr(c->operator_name, "batch_norm") == NULL)
         return false;
     for (int i = 0; i < c->from->count; i++)
         if (gt_tensors_alike(&c->from->tensors[i], &c->to->tensors[i]) &&
@@ -183,9 +183,9 @@ enum { TILE = 128, PLAIN_TILE = 64 };
 
 static bool attention_of(const struct gt_kernel_case *c, const struct gt_inputs *inputs, struct attention *attention)
 {
-    int first = strstr(c->operator, "backward") != NULL; /* the gradient comes before the queries */
+    int first = strstr(c->operator_name, "backward") != NULL; /* the gradient comes before the queries */
     const struct gt_tensor *q = &inputs->tensors[first], *k = q + 1;
-    const char *roles = gt_roles_of(c->operator);
+    const char *roles = gt_roles_of(c->operator_name);
     int seq = roles[0] == GT_ROLE_HEADS_LAST ? 1 : 2;
     double tile = q->element_bytes == 4 ? PLAIN_TILE : TILE;
 
@@ -239,8 +239,8 @@ static double after_us(const struct gt_kernel_case *c, struct gt_product_sweep *
 {
     struct gt_product from, to;
 
-    if (c->product_us > 0 && gt_product_of(c->operator, c->from, c->name, &from) &&
-        gt_product_of(c->operator, c->to, c->name, &to))
+    if (c->product_us > 0 && gt_product_of(c->operator_name, c->from, c->name, &from) &&
+        gt_product_of(c->operator_name, c->to, c->name, &to))
         return gt_product_from_us(&from, c->product_us, &to, sweep) / c->product_us * c->took_us;
     switch (c->family) {
     case GT_FAMILY_ATTENTION: return attention_us(c);
@@ -272,7 +272,8 @@ double gt_kernel_grid_factor(const struct gt_kernel_case *c)
 
     if (made_for_device(c) || grid_stays(c))
         return 1;
-    if (gt_product_of(c->operator, c->from, c->name, &from) && gt_product_of(c->operator, c->to, c->name, &to))
+    if (gt_product_of(c->operator_name, c->from, c->name, &from) &&
+        gt_product_of(c->operator_name, c->to, c->name, &to))
         return to.batch * to.m * to.n / (from.batch * from.m * from.n);
     return ratio(t.new_elements, t.elements);
 }

@@ -7,7 +7,7 @@
 #include "sim/shapes/product.h"
 
 struct gt_kernel_case { /* a kernel as it was recorded */
-    const char *name, *operator;
+    const char *name, *operator_name;
     const struct gt_kernel *kernel;
     const struct gt_device *device;
     enum gt_kernel_family family;

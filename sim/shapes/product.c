@@ -74,10 +74,10 @@ static enum gt_product_form form_of(const struct gt_tensor *left, const char *ke
     return batched ? GT_PRODUCT_TN_BATCHED : strstr(kernel, "bias") != NULL ? GT_PRODUCT_TN_BIAS : GT_PRODUCT_TN;
 }
 
-bool gt_product_of(const char *operator, const struct gt_inputs * inputs, const char *kernel,
+bool gt_product_of(const char *operator_name, const struct gt_inputs *inputs, const char *kernel,
                    struct gt_product *product)
 {
-    int first = gt_product_first(operator);
+    int first = gt_product_first(operator_name);
     const struct gt_tensor *left = &inputs->tensors[first < 0 ? 0 : first], *right = left + 1;
     int side = left->sides - 2;
 

@@ -49,7 +49,7 @@ void gt_product_sweep_free(struct gt_product_sweep *sweep);
 
 /* The product of an operator that multiplies matrices; `kernel` is the name of the kernel that did it.  False: it multiplies
  * none, or its inputs do not say what. */
-bool gt_product_of(const char *operator, const struct gt_inputs * inputs, const char *kernel,
+bool gt_product_of(const char *operator_name, const struct gt_inputs *inputs, const char *kernel,
                    struct gt_product *product);
 
 /* How long all of its kernels take on the sweep's device.  The sweep remembers it. */

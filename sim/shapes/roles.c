@@ -5,7 +5,7 @@
 
 /* Arguments as PyTorch 2.11's native_functions.yaml and derivatives.yaml have them. */
 static const struct {
-    const char *operator, * roles;
+    const char *name, *roles;
 } rows[] = {
     { "linear", "dpp" },
     { "addmm", "p" },
@@ -56,22 +56,20 @@ static const struct {
     { "torch::autograd::AccumulateGrad", "p" },
 };
 
-const char *gt_roles_of(const char *operator)
+const char *gt_roles_of(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].operator, operator) == 0)
+        if (strcmp(rows[i].name, name) == 0)
             return rows[i].roles;
     return "";
 }
 
-int gt_product_first(const char *operator)
+int gt_product_first(const char *name)
 {
-    if (strcmp(operator, "mm") == 0 || strcmp(operator, "bmm") == 0)
+    if (strcmp(name, "mm") == 0 || strcmp(name, "bmm") == 0)
         return 0;
-    return strcmp(operator, "addmm") == 0 || strcmp(operator, "baddbmm") == 0 ||
-                   strcmp(operator, "_addmm_activation") == 0
-               ? 1
-               : -1;
+    return strcmp(name, "addmm") == 0 || strcmp(name, "baddbmm") == 0 || strcmp(name, "_addmm_activation") == 0 ? 1
+                                                                                                                : -1;
 }
 
 static const struct gt_voter voters[] = {
@@ -82,10 +80,10 @@ static const struct gt_voter voters[] = {
     { "softmax", 0, 4, 3 },
 };
 
-const struct gt_voter *gt_voter_of(const char *operator)
+const struct gt_voter *gt_voter_of(const char *name)
 {
     for (size_t i = 0; i < sizeof voters / sizeof voters[0]; i++)
-        if (strcmp(voters[i].operator, operator) == 0)
+        if (strcmp(voters[i].name, name) == 0)
             return &voters[i];
     return NULL;
 }

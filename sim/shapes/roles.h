@@ -14,16 +14,16 @@ enum {
 
 /* A letter an input, of those whose place says what they are; the inputs behind, and all of an operator that is not in the table,
  * are GT_ROLE_ANY. */
-const char *gt_roles_of(const char *operator);
+const char *gt_roles_of(const char *name);
 
 /* The place of the first of the two matrices that the operator multiplies; -1: it multiplies none. */
-int gt_product_first(const char *operator);
+int gt_product_first(const char *name);
 
 /* An operator whose input `input` is data with the batch first, and with the sequence at seq_side (-1: it has none). */
 struct gt_voter {
-    const char *operator;
+    const char *name;
     int input, least_sides, seq_side;
 };
-const struct gt_voter *gt_voter_of(const char *operator);
+const struct gt_voter *gt_voter_of(const char *name);
 
 #endif

@@ -260,10 +260,10 @@ static bool is_matrix(const struct gt_inputs *inputs, int i, int sides)
     return i + 1 < inputs->count && inputs->tensors[i].sides == sides && inputs->tensors[i + 1].sides == sides;
 }
 
-void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index operator, struct gt_inputs * to)
+void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct gt_inputs *to)
 {
-    const struct gt_inputs *from = gt_inputs_of(sizes->all, operator);
-    const char *name = gt_operator_name(sizes->all->workload, operator), *roles = gt_roles_of(name);
+    const struct gt_inputs *from = gt_inputs_of(sizes->all, range);
+    const char *name = gt_operator_name(sizes->all->workload, range), *roles = gt_roles_of(name);
     int first = gt_product_first(name);
 
     *to = *from;

@@ -41,7 +41,7 @@ void gt_sizes_find(struct gt_sizes *sizes, const struct gt_all_inputs *all, cons
 void gt_sizes_free(struct gt_sizes *sizes);
 
 /* What the operator is given after the change, into *to.  Its inputs are known. */
-void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index operator, struct gt_inputs * to);
+void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct gt_inputs *to);
 
 /* Is a side of the model itself as long as the sequence, so that the two cannot be told apart? */
 bool gt_sizes_seq_is_unclear(const struct gt_sizes *sizes);

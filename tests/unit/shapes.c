@@ -154,7 +154,7 @@ static void what_was_measured_counts_nearby(void **state)
 }
 
 /* `from` and `to`: inputs; returns the time of a kernel of so many blocks of 128 threads that took `took_us`. */
-static double after_us(const char *name, const char *operator, const char * from, const char *to, uint32_t blocks,
+static double after_us(const char *name, const char *operator_name, const char *from, const char *to, uint32_t blocks,
                        double took_us)
 {
     struct gt_kernel kernel = { .grid = { blocks, 1, 1 }, .block = { 128, 1, 1 }, .cluster = { 1, 1, 1 } };
@@ -162,8 +162,8 @@ static double after_us(const char *name, const char *operator, const char * from
     struct gt_device device;
     struct gt_product_sweep *sweep;
     struct gt_kernel_case c = { .name = name,
-                                .operator= operator,
-                                .kernel = & kernel,
+                                .operator_name = operator_name,
+                                .kernel = &kernel,
                                 .device = &device,
                                 .from = &one,
                                 .to = &other,
