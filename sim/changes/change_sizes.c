@@ -45,7 +45,8 @@ static int read_argument(const char *argument, uint64_t *from, uint64_t *to, str
     *from = colon != NULL ? size_of(argument, colon) : 0;
     *to = size_of(last, last + strlen(last));
     if (*to == 0 || (colon != NULL && *from == 0))
-        return gt_error_set(error, "'%.40s' is no size; it takes a number N from 1 on, or RECORDED:N", argument);
+        return gt_error_set(error, "'%.40s' is no size; it takes a number N from 1 to 16777216, or RECORDED:N",
+                            argument);
     return 0;
 }
 
@@ -58,15 +59,11 @@ static void find_optimiser(struct sizing *s)
                           (s->w->ranges[i].parent != GT_NONE && s->optimiser[s->w->ranges[i].parent]);
 }
 
-/* What is stated of a kernel's launch, or of the kernel; GT_TIME_NONE: what its blocks cost, of which there will be more. */
-static gt_time_ps stated_ps(const struct gt_workload *w, const struct gt_op *op)
-{
-    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : w->kernels[op->kernel].duration_ps;
-}
-
 static double us_of(const struct gt_workload *w, const struct gt_op *op)
 {
-    return stated_ps(w, op) == GT_TIME_NONE ? 0 : (double)stated_ps(w, op) / 1e6;
+    gt_time_ps stated = gt_op_stated_ps(w, op); /* of others their blocks cost, of which there will be more */
+
+    return stated == GT_TIME_NONE ? 0 : (double)stated / 1e6;
 }
 
 static enum gt_kernel_family family_of(const struct sizing *s, const struct gt_op *op)
@@ -135,8 +132,8 @@ static void size_kernel(struct sizing *s, gt_op_index index)
     gt_sizes_apply(&s->sizes, range, &to);
     c.operator_name = gt_operator_name(s->w, range);
     c.from = gt_inputs_of(&s->inputs, range);
-    if (stated_ps(s->w, op) != GT_TIME_NONE)
-        op->duration_ps = gt_whole_ps((double)stated_ps(s->w, op) * factor_of(s, range, &c));
+    if (gt_op_stated_ps(s->w, op) != GT_TIME_NONE)
+        op->duration_ps = gt_whole_ps((double)gt_op_stated_ps(s->w, op) * factor_of(s, range, &c));
     op->kernel = with_grid(s->w, op->kernel, gt_kernel_grid_factor(&c));
 }
 
@@ -214,7 +211,7 @@ static void assume(struct sizing *s, const struct question *q)
                            (unsigned long long)q->elected);
     gt_scenario_assume(
         s->scenario, GT_TRUST_MEDIUM,
-        "Kernels take as long at other sizes as their family's model says; host times stay as recorded");
+        "Kernel times at other sizes come from the models of gridtide-model(7); host times stay as recorded");
     if (s->unknown_us > 0.001 * s->all_us)
         gt_scenario_assume(s->scenario, s->unknown_us > 0.05 * s->all_us ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
                            "%llu launches, %.1f%% of the kernels' time, are of operators without recorded inputs and "
@@ -237,7 +234,9 @@ static int check_question(const struct sizing *s, const struct question *q, stru
     if (s->inputs.known == 0)
         return gt_error_set(error, "the trace has no operators' inputs; record with record_shapes=True");
     if (q->from == 0)
-        return gt_error_set(error, "the recorded %s is not to be seen; state it: %s=RECORDED:N", q->what, name);
+        return gt_error_set(error,
+                            "the recorded %s cannot be found in the operators' inputs; state it: %s=RECORDED:N",
+                            q->what, name);
     if (q->from > largest)
         return gt_error_set(error, "the recorded %s is %llu, which is more than %llu; state it: %s=RECORDED:N",
                             q->what, (unsigned long long)q->from, (unsigned long long)largest, name);

@@ -94,17 +94,12 @@ static void note(struct scaled *way, double from_ps, double to_ps, double factor
     way->to_us += to_ps / 1e6;
 }
 
-static gt_time_ps stated_ps(const struct gt_workload *w, const struct gt_op *op)
-{
-    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : w->kernels[op->kernel].duration_ps;
-}
-
 static void scale_op(struct scaling *scaling, gt_op_index index)
 {
     const struct gt_workload *w = scaling->scenario->workload;
     struct gt_op *op = &w->ops[index];
     const struct gt_kernel *kernel = &w->kernels[op->kernel];
-    gt_time_ps stated = stated_ps(w, op), fixed_ps;
+    gt_time_ps stated = gt_op_stated_ps(w, op), fixed_ps;
     double factor = program_factor(scaling, index), from_ps = (double)stated, to_ps;
     int way = BY_PROGRAM;
 

@@ -409,6 +409,11 @@ gt_time_ps gt_call_measured_end(const struct gt_call *call)
     return call->start_ps + call->duration_ps;
 }
 
+gt_time_ps gt_op_stated_ps(const struct gt_workload *w, const struct gt_op *op)
+{
+    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : w->kernels[op->kernel].duration_ps;
+}
+
 gt_time_ps gt_op_measured_end(const struct gt_op *op)
 {
     if (op->start_ps == GT_TIME_NONE || op->duration_ps == GT_TIME_NONE)

@@ -421,6 +421,9 @@ bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3]);
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
 
+/* How long a kernel's launch takes by what is stated of it, or else of its kernel; GT_TIME_NONE: neither is. */
+gt_time_ps gt_op_stated_ps(const struct gt_workload *workload, const struct gt_op *op);
+
 /* What copies, and kernels that work in another GPU's memory, take from each GPU's to others, all together, into `bytes`, by
  * GPU. */
 void gt_peer_sent_bytes(const struct gt_workload *workload, uint64_t *bytes);

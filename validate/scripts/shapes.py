@@ -49,9 +49,9 @@ def occurrences(kernels):
 
 
 def measured(row):
-    """Kernels as occurrences() takes them; older files do not tell two operators of a name apart that follow one another."""
+    """Kernels as occurrences() takes them."""
     names = row["names"]
-    return [(names[one[0]], names[one[1]], one[2], one[3] if len(one) > 3 else 0) for one in row["kernels"]]
+    return [(names[one[0]], names[one[1]], one[2], one[3]) for one in row["kernels"]]
 
 
 def changes(base, point):
@@ -151,7 +151,7 @@ def main():
             print("%s %d %d: %s" % (name, row["batch"], row["seq"], rows), file=sys.stderr)
             continue
         real = measured(row)
-        ours = [(r[0], r[1], r[2], r[3] if any(len(k) > 3 for k in row["kernels"]) else 0) for r in rows[-len(base["kernels"]):]]
+        ours = rows[-len(base["kernels"]):]
         pairs = pair(occurrences(ours), occurrences(real))
         cases += [(name, row["batch"], row["seq"]) + one for one in pairs if one[2] > 0 and one[3] > 0]
         all_real, all_ours = sum(r[2] for r in real), sum(r[2] for r in ours)
