@@ -27,6 +27,8 @@ sim_libsim_a_SOURCES = \
     sim/replay/equivalent.c sim/replay/equivalent.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/launch_gaps.c sim/replay/launch_gaps.h sim/replay/held_calls.c sim/replay/held_calls.h sim/replay/neighbours.c sim/replay/neighbours.h sim/replay/replay.c sim/replay/replay.h \
+    sim/batching/batch_engine.c sim/batching/batch_engine.h sim/batching/batch_policy.h sim/batching/pass_cost.c sim/batching/pass_cost.h \
+    sim/batching/policies.c sim/batching/token_requests.c sim/batching/token_requests.h \
     sim/serve/arrivals.c sim/serve/arrivals.h sim/serve/dispatcher.c sim/serve/load.h sim/serve/policies.c sim/serve/policy.h \
     sim/serve/policy_fifo.c sim/serve/policy_gate.c sim/serve/policy_orion.c sim/serve/policy_reset.c sim/serve/requests.c sim/serve/requests.h \
     sim/serve/serving.h sim/serve/slices.c sim/serve/slices.h \
@@ -93,7 +95,7 @@ frameworksdir = $(pkgdatadir)/frameworks
 dist_frameworks_DATA = sim/frameworks/pytorch-2.11.ini
 
 EXTRA_DIST += \
-    sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
+    sim/base/README.md sim/baseline/README.md sim/batching/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
     sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
     sim/cmd/run/README.md sim/cmd/serve/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/frameworks/README.md sim/gpu/README.md \
     sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md sim/serve/README.md sim/shapes/README.md \

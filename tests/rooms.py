@@ -28,7 +28,7 @@ README_LINES = 30
 LEVELS = {
     "sim/base": 0, "sim/workload": 1, "sim/devices": 2,
     "sim/collectives": 3, "sim/frameworks": 3, "sim/warp": 3, "sim/replay": 3, "sim/rewrite": 3, "sim/tasks": 3, "sim/schedule": 3, "sim/shapes": 3,
-    "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim/serve": 7, "sim": 8, "sim/baseline": 9,
+    "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim/serve": 7, "sim/batching": 8, "sim": 8, "sim/baseline": 9,
     "sim/changes": 10, "sim/check": 10, "sim/whatif": 11,
     "traces/io": 20, "traces/names": 20, "traces/import": 21, "traces/sass": 21, "traces/store": 21,
     "traces/kineto": 22, "traces/recorded": 22, "traces/nsys": 22, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,

@@ -48,7 +48,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
-    traces/loads/arrival_file.c traces/loads/arrival_file.h traces/loads/load_file.c traces/loads/load_file.h \
+    traces/loads/arrival_file.c traces/loads/arrival_file.h traces/loads/load_file.c traces/loads/load_file.h traces/loads/load_lines.c traces/loads/load_lines.h traces/loads/engine_file.c traces/loads/engine_file.h \
     traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
     traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/loads.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \

@@ -9,6 +9,12 @@ int gt_by_i64(const void *left, const void *right)
     return 0;
 }
 
+int gt_by_u32(const void *left, const void *right)
+{
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    return 0;
+}
+
 int gt_by_u64(const void *left, const void *right)
 {
     GT_ORDER(*(const uint64_t *)left, *(const uint64_t *)right);

@@ -6,6 +6,7 @@
 
 /* Rising, for qsort() of plain values. */
 int gt_by_i64(const void *left, const void *right);
+int gt_by_u32(const void *left, const void *right);
 int gt_by_u64(const void *left, const void *right);
 int gt_by_double(const void *left, const void *right);
 

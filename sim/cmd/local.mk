@@ -25,6 +25,7 @@ gridtide_SOURCES = \
     sim/cmd/run/sweep_pool.c sim/cmd/run/sweep_print.c sim/cmd/run/sweep_slurm.c sim/cmd/run/sweep_store.c \
     sim/cmd/run/sweep_tasks.c sim/cmd/run/sweep_worker.c sim/cmd/run/whatif.c sim/cmd/run/whatif_parts.h \
     sim/cmd/run/whatif_print.c sim/cmd/run/whatif_store.c \
+    sim/cmd/serve/batch.c sim/cmd/serve/batch_print.c sim/cmd/serve/batch_print.h sim/cmd/serve/pass_costs.c sim/cmd/serve/pass_costs.h \
     sim/cmd/serve/right_size.c sim/cmd/serve/right_size.h sim/cmd/serve/request_cut.c sim/cmd/serve/request_cut.h sim/cmd/serve/serve.c sim/cmd/serve/serve_load.c sim/cmd/serve/serve_load.h \
     sim/cmd/serve/serve_print.c sim/cmd/serve/serve_print.h sim/cmd/serve/serve_result.c sim/cmd/serve/serve_result.h sim/cmd/serve/serve_window.c sim/cmd/serve/serve_window.h \
     sim/cmd/trace/check.c sim/cmd/trace/check_texts.c sim/cmd/trace/check_texts.h \

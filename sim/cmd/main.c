@@ -21,7 +21,7 @@ static const struct gt_command *const commands[] = {
     &gt_command_record,   &gt_command_import, &gt_command_run,    &gt_command_stats,   &gt_command_compare,
     &gt_command_explain,  &gt_command_whatif, &gt_command_check,  &gt_command_diff,    &gt_command_sweep,
     &gt_command_validate, &gt_command_export, &gt_command_report, &gt_command_devices, &gt_command_calibrate,
-    &gt_command_schedule, &gt_command_serve,
+    &gt_command_schedule, &gt_command_serve,  &gt_command_batch,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

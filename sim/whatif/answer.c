@@ -374,6 +374,21 @@ static int find_interval(const struct asking *asking, const struct gt_scenario *
     return 0;
 }
 
+int gt_whatif_step(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count, double *step_us,
+                   enum gt_trust *trust, struct gt_error *error)
+{
+    struct asking asking = { whatif, changes, count };
+    struct gt_scenario scenario;
+    uint32_t steps;
+    int result = begin_changed(&asking, stepping(whatif, &steps), whatif->baseline.host, &scenario, error);
+
+    if (result == 0)
+        result = play_step(whatif, &scenario, 1, step_us, error);
+    *trust = scenario.trust;
+    gt_scenario_free(&scenario);
+    return result;
+}
+
 /* A step: step_us, what bounds it, and its interval. */
 static int answer_step(const struct asking *asking, struct gt_answer *answer, struct gt_error *error)
 {

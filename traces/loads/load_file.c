@@ -1,14 +1,12 @@
 #include "traces/loads/load_file.h"
 
-#include <libgen.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "traces/io/lines.h"
-#include "traces/jsonl/fields.h"
 #include "traces/loads/arrival_file.h"
+#include "traces/loads/load_lines.h"
 
 enum { SHOWN = 60 };
 
@@ -57,46 +55,11 @@ static const struct gt_field_table tenant_table = GT_FIELD_TABLE("a tenant", ten
 
 struct reading {
     struct gt_load_file *file;
-    const char *path, *line;
-    uint64_t line_number;
+    struct gt_load_lines lines;
     bool begun; /* the load's own line has come */
     gt_time_ps until_ps;
-    struct gt_unknown unknown;
     uint32_t tenant_room;
 };
-
-/* A malloced copy; NULL for null and for what is not there. */
-static char *copy_text(const struct gt_json_token *text)
-{
-    return text != NULL && text->type != GT_JSON_NULL ? gt_strndup(text->text, text->length) : NULL;
-}
-
-/* A file that the load names, from where the load is. */
-static char *beside(const struct reading *reading, const struct gt_json_token *text)
-{
-    char *name = copy_text(text), *own, *whole;
-
-    if (name == NULL || name[0] == '/' || strcmp(reading->path, "-") == 0)
-        return name;
-    own = gt_strdup(reading->path);
-    whole = gt_format("%s/%s", dirname(own), name);
-    free(own);
-    free(name);
-    return whole;
-}
-
-static int read_fields(struct reading *reading, const struct gt_json_token *object,
-                       const struct gt_field_table *table, void *into, struct gt_error *error)
-{
-    uint64_t given;
-
-    if (gt_fields_read(object, table, reading->line, into, &given, &reading->unknown, error) != 0)
-        return -1;
-    if (reading->unknown.length > 0)
-        return gt_error_set(error, "%s has no field %.*s", table->what, (int)strcspn(reading->unknown.text, ":"),
-                            reading->unknown.text);
-    return 0;
-}
 
 static int read_load(struct reading *reading, const struct gt_json_token *object, struct gt_error *error)
 {
@@ -104,16 +67,16 @@ static int read_load(struct reading *reading, const struct gt_json_token *object
 
     if (reading->begun)
         return gt_error_set(error, "a second line of the load; one comes first, then a line for each tenant");
-    if (read_fields(reading, object, &load_table, &raw, error) != 0)
+    if (gt_load_fields(&reading->lines, object, &load_table, &raw, error) != 0)
         return -1;
     if (!isnan(raw.seconds) && !(raw.seconds > 0 && raw.seconds < (double)GT_TIME_LIMIT_PS / 1e12))
         return gt_error_set(error, "\"seconds\" must be more than 0, and less than 53 days");
     reading->until_ps = isnan(raw.seconds) ? GT_TIME_NONE : (gt_time_ps)(raw.seconds * 1e12);
     reading->begun = true;
-    reading->file->name = copy_text(raw.name);
-    reading->file->device = copy_text(raw.device);
-    reading->file->share = copy_text(raw.share);
-    reading->file->policy = copy_text(raw.policy);
+    reading->file->name = gt_load_text(raw.name);
+    reading->file->device = gt_load_text(raw.device);
+    reading->file->share = gt_load_text(raw.share);
+    reading->file->policy = gt_load_text(raw.policy);
     reading->file->seed = raw.seed;
     reading->file->warm_up = raw.warm_up;
     return 0;
@@ -177,18 +140,21 @@ static int read_tenant(struct reading *reading, const struct gt_json_token *obje
                               .requests = UINT64_MAX };
     struct gt_load_file *file = reading->file;
     struct gt_load_tenant *tenant;
+    struct gt_arrival_columns columns = { .lengths = false };
+    struct gt_arrival_file arrivals;
     char *path, *column;
     int status;
 
-    if (read_fields(reading, object, &tenant_table, &raw, error) != 0 || check_tenant(&raw, reading, error) != 0)
+    if (gt_load_fields(&reading->lines, object, &tenant_table, &raw, error) != 0 ||
+        check_tenant(&raw, reading, error) != 0)
         return -1;
     gt_array_grow(file->tenants, file->tenant_count, reading->tenant_room);
     tenant = &file->tenants[file->tenant_count++];
     *tenant = (struct gt_load_tenant){
-        .name = copy_text(raw.name),
-        .trace = beside(reading, raw.trace),
-        .share = copy_text(raw.share),
-        .range = copy_text(raw.range),
+        .name = gt_load_text(raw.name),
+        .trace = gt_load_beside(&reading->lines, raw.trace),
+        .share = gt_load_text(raw.share),
+        .range = gt_load_text(raw.range),
         .critical = raw.class == 0,
         .deadline_ps = raw.deadline_ps,
         .workers = raw.workers,
@@ -200,64 +166,31 @@ static int read_tenant(struct reading *reading, const struct gt_json_token *obje
                       .most = raw.requests == UINT64_MAX ? 0 : raw.requests,
                       .ends_in_time = raw.class == 0,
                       .until_ps = reading->until_ps },
-        .line = (uint32_t)reading->line_number,
+        .line = (uint32_t)reading->lines.number,
     };
     if (raw.arrivals != GT_ARRIVALS_FILE)
         return 0;
-    path = beside(reading, raw.file);
-    column = copy_text(raw.column);
-    status = gt_arrival_file_read(path, column, raw.speed, &tenant->times_ps, &tenant->arrivals.time_count, error);
-    tenant->arrivals.times_ps = tenant->times_ps;
+    path = gt_load_beside(&reading->lines, raw.file);
+    columns.speed = raw.speed;
+    columns.time = column = gt_load_text(raw.column);
+    status = gt_arrival_file_read(&arrivals, path, &columns, error);
+    tenant->arrivals.times_ps = tenant->times_ps = arrivals.times_ps;
+    tenant->arrivals.time_count = arrivals.count;
     free(path);
     free(column);
     return status;
 }
 
-static bool has_key(const struct gt_json_token *object, const char *name)
+static int read_line(void *user, const struct gt_json_token *object, struct gt_error *error)
 {
-    for (const struct gt_json_token *key = object + 1; key < object + object->span; key += 1 + key[1].span)
-        if (key->length == strlen(name) && memcmp(key->text, name, key->length) == 0)
-            return true;
-    return false;
-}
+    struct reading *reading = user;
 
-static int read_line(struct reading *reading, const struct gt_json_token *object, struct gt_error *error)
-{
-    if (has_key(object, "tenant"))
+    if (gt_load_has(object, "tenant"))
         return reading->begun ? read_tenant(reading, object, error)
                               : gt_error_set(error, "the load's own line, {\"load\":\"NAME\"}, must come first");
-    if (has_key(object, "load"))
+    if (gt_load_has(object, "load"))
         return read_load(reading, object, error);
     return gt_error_set(error, "neither \"load\" nor \"tenant\": this is no line of a load");
-}
-
-static int read_lines(struct reading *reading, struct gt_input *input, struct gt_error *error)
-{
-    struct gt_json_line *json = gt_json_line_new();
-    struct gt_lines lines;
-    char *text;
-    size_t length;
-    int got;
-
-    gt_lines_open(&lines, input);
-    while ((got = gt_lines_next(&lines, &text, &length, error)) == 1) {
-        const struct gt_json_token *object;
-
-        if (gt_line_is_comment(text, length))
-            continue;
-        reading->line = text;
-        reading->line_number = lines.number;
-        object = gt_json_line_parse(json, text, length, error);
-        if (object == NULL || read_line(reading, object, error) != 0) {
-            got = -1;
-            break;
-        }
-    }
-    if (got == -1)
-        gt_error_prefix(error, "%s:%llu: ", reading->path, (unsigned long long)lines.number);
-    gt_lines_close(&lines);
-    gt_json_line_free(json);
-    return got;
 }
 
 /* Something must end the load: closed arrivals alone go on for ever. */
@@ -269,32 +202,25 @@ static int check_end(const struct reading *reading, struct gt_error *error)
 
     if (file->tenant_count == 0)
         return gt_error_set(error, "%s: no tenants in it; a line {\"tenant\":\"NAME\",\"trace\":\"FILE\",...} is one",
-                            reading->path);
+                            reading->lines.path);
     for (uint32_t i = 0; i < file->tenant_count; i++)
         workers += file->tenants[i].workers;
     if (workers > GT_LOAD_WORKERS_MAX)
-        return gt_error_set(error, "%s: %u workers in all; %d are the most", reading->path, workers,
+        return gt_error_set(error, "%s: %u workers in all; %d are the most", reading->lines.path, workers,
                             GT_LOAD_WORKERS_MAX);
     for (uint32_t i = 0; i < file->tenant_count; i++)
         ends |= file->tenants[i].arrivals.kind != GT_ARRIVALS_CLOSED || file->tenants[i].arrivals.most > 0;
     return ends ? 0
                 : gt_error_set(error, "%s: all arrivals are closed, and nothing ends them; give the load \"seconds\"",
-                               reading->path);
+                               reading->lines.path);
 }
 
 int gt_load_file_read(struct gt_load_file *file, const char *path, struct gt_error *error)
 {
-    struct reading reading = { .file = file, .path = path, .until_ps = GT_TIME_NONE };
-    struct gt_input *input = gt_input_open(path, error);
-    int status;
+    struct reading reading = { .file = file, .lines = { .path = path }, .until_ps = GT_TIME_NONE };
 
     memset(file, 0, sizeof *file);
-    if (input == NULL)
-        return -1;
-    status = read_lines(&reading, input, error);
-    gt_input_close(input);
-    free(reading.unknown.text);
-    return status == 0 ? check_end(&reading, error) : -1;
+    return gt_load_lines_read(&reading.lines, read_line, &reading, error) == 0 ? check_end(&reading, error) : -1;
 }
 
 void gt_load_file_free(struct gt_load_file *file)
