@@ -47,7 +47,7 @@ UNIT_TESTS = \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_loads tests/unit/recording_cost \
     tests/unit/schedule \
-    tests/unit/arrivals tests/unit/process_players tests/unit/serve_policies tests/unit/sharing tests/unit/kernel_family tests/unit/shapes tests/unit/tensor \
+    tests/unit/arrivals tests/unit/batching tests/unit/process_players tests/unit/serve_policies tests/unit/sharing tests/unit/kernel_family tests/unit/shapes tests/unit/tensor \
     tests/unit/shrink \
     tests/unit/supervise \
     tests/unit/validate \
@@ -99,7 +99,7 @@ CLI_TESTS = \
     tests/cli/validate.bats \
     tests/cli/gpus.bats \
     tests/cli/random.bats \
-    tests/cli/serve.bats tests/cli/share.bats \
+    tests/cli/batch.bats tests/cli/serve.bats tests/cli/share.bats \
     tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_sizes.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats \
     tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats \
     tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/collectives.bats

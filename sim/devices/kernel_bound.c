@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/devices/occupancy.h"
@@ -172,36 +173,38 @@ static const struct {
 };
 /* clang-format on */
 
-/* Is the part in the name, whatever its case? */
-static bool has_part(const char *name, const char *part)
+/* In lower case, malloced: names are long, and many parts are looked for. */
+static char *lower_case(const char *name)
 {
-    size_t length = strlen(part);
+    char *lower = gt_strdup(name);
 
-    for (; *name != '\0'; name++) {
-        size_t at = 0;
-
-        while (at < length && tolower((unsigned char)name[at]) == part[at])
-            at++;
-        if (at == length)
-            return true;
-    }
-    return false;
+    for (char *at = lower; *at != '\0'; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return lower;
 }
 
 enum gt_kernel_family gt_kernel_family_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof family_words / sizeof family_words[0]; i++)
-        if (has_part(name, family_words[i].part))
-            return family_words[i].family;
-    return GT_FAMILY_OTHER;
+    enum gt_kernel_family family = GT_FAMILY_OTHER;
+    char *lower = lower_case(name);
+
+    for (size_t i = 0; i < sizeof family_words / sizeof family_words[0] && family == GT_FAMILY_OTHER; i++)
+        if (strstr(lower, family_words[i].part) != NULL)
+            family = family_words[i].family;
+    free(lower);
+    return family;
 }
 
 static enum gt_kernel_bound bound_by_name(const char *name)
 {
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (has_part(name, words[i].part))
-            return words[i].bound;
-    return GT_BOUND_MIXED;
+    enum gt_kernel_bound bound = GT_BOUND_MIXED;
+    char *lower = lower_case(name);
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && bound == GT_BOUND_MIXED; i++)
+        if (strstr(lower, words[i].part) != NULL)
+            bound = words[i].bound;
+    free(lower);
+    return bound;
 }
 
 /* Fewer than so many warps an SM, and too few SMs, wait for latencies rather than for anything that all share. */

@@ -118,7 +118,7 @@ static size_t write_changes(const struct finding *finding, const struct gt_recor
     if (decode && depth != pass->depth)
         snprintf(specs[count++], SPEC_BYTES, "seq=%u:%u", pass->depth, depth);
     if (finding->sms > 0)
-        snprintf(specs[count++], SPEC_BYTES, "share=green:%u", finding->sms);
+        snprintf(specs[count++], SPEC_BYTES, "chip.sms=%u", finding->sms);
     return count;
 }
 
