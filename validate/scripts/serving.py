@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""How far `gridtide batch` is from an engine that served requests.
+
+    validate/scripts/serving.py FOLDER... [-v] [--gridtide PROGRAM]
+
+Each FOLDER is what traces/record/serving.py left: recorded passes (templates.jsonl), requests-N.csv, and when each request got its
+tokens (results.jsonl).  Each run is simulated from the recorded passes and the requests.  A line a metric: errors in percent of the
+measured value, without sign, and the mean with it.  Runs of policy static in which sequences were evicted are left out: there the recorded
+loop stops collecting a batch after an evicted request (README.md of traces/serving).
+  -v  a line a run: measured and simulated values
+"""
+import argparse
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+METRICS = [(name, percent) for name in ("ttft", "tpot", "latency") for percent in (50, 99)]
+
+
+def percentile(values, percent):
+    """Nearest rank, as gridtide has it."""
+    return sorted(values)[max(0, math.ceil(percent / 100 * len(values)) - 1)]
+
+
+def policy_of(run):
+    words = {"every": "passes", "chunk": "tokens"}
+    return " ".join([run["policy"]] + ["%s=%d" % (words[name], value) for name, value in run["parameters"].items()])
+
+
+def write_engine(path, folder, run):
+    with open(os.path.join(folder, "templates.jsonl"), encoding="utf-8") as file:
+        templates = [json.loads(line) for line in file]
+    with open(path, "w", encoding="utf-8") as out:
+        print(json.dumps({"engine": "run", "device": "h200", "policy": policy_of(run), "sequences": run["slots"],
+                          "kv_tokens": run["kv_tokens"], "padding": run["padding"]}), file=out)
+        for one in templates:
+            sizes = ("sequences", "context") if one["template"] == "decode" else ("tokens", "before")
+            print(json.dumps({"pass": one["template"], "trace": os.path.abspath(os.path.join(folder, one["trace"])),
+                              **dict(zip(sizes, one["size"]))}), file=out)
+        print(json.dumps({"requests": "file", "file": os.path.abspath(os.path.join(folder, run["requests"]))}), file=out)
+
+
+def measured(folder, run):
+    """us by metric, of a run all of whose requests were served."""
+    with open(os.path.join(folder, run["requests"]), encoding="utf-8") as file:
+        requests = list(csv.DictReader(file))
+    times = {"ttft": [], "tpot": [], "latency": []}
+    for request, first, end in zip(requests, run["first_s"], run["end_s"]):
+        arrival, output = float(request["seconds"]), int(request["output_tokens"])
+        times["ttft"].append(1e6 * (first - arrival))
+        times["latency"].append(1e6 * (end - arrival))
+        if output > 1:
+            times["tpot"].append(1e6 * (end - first) / (output - 1))
+    return {(name, percent): percentile(times[name], percent) for name, percent in METRICS}
+
+
+def simulated(program, folder, run):
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "engine.jsonl")
+        write_engine(path, folder, run)
+        text = subprocess.run([program, "batch", "-q", "-f", "json", path], capture_output=True, text=True, check=False)
+    if text.returncode != 0:
+        sys.exit(text.stderr.strip())
+    answer = json.loads(text.stdout)
+    rows = {row["latency"]: row for row in answer["latency"]}
+    return {(name, percent): rows[name]["p%d_us" % percent] for name, percent in METRICS}, answer["engine"]["evictions"]
+
+
+def judge(program, folder, verbose):
+    """Signed errors by metric of the folder's runs."""
+    errors, left_out = [], 0
+    with open(os.path.join(folder, "results.jsonl"), encoding="utf-8") as file:
+        runs = [json.loads(line) for line in file]
+    for run in runs:
+        if (run["policy"] == "static" and run["preempted"] > 0) or None in run["end_s"]:
+            left_out += 1
+            continue
+        real, (told, evictions) = measured(folder, run), simulated(program, folder, run)
+        errors.append({metric: 100 * (told[metric] / real[metric] - 1) for metric in METRICS})
+        if verbose:
+            print("%s %d %s load %s, %d requests, evictions %d / %d:" % (os.path.basename(folder), run["run"], policy_of(run), run["load"],
+                                                                         len(run["end_s"]), run["preempted"], evictions),
+                  ", ".join("%s p%d %.1f / %.1f ms" % (name, percent, real[name, percent] / 1e3, told[name, percent] / 1e3) for name, percent in METRICS))
+    return errors, left_out
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("-v", dest="verbose", action="store_true")
+    parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
+    arguments = parser.parse_args()
+    errors, left_out = [], 0
+    for folder in arguments.folders:
+        own, out = judge(arguments.gridtide, folder.rstrip("/"), arguments.verbose)
+        errors += own
+        left_out += out
+    for metric in METRICS:
+        values = sorted(abs(one[metric]) for one in errors)
+        print("%s p%d: n %d, median %.1f, p90 %.1f, worst %.1f, mean with sign %+.1f" % (
+            metric + (len(values), percentile(values, 50), percentile(values, 90), values[-1], sum(one[metric] for one in errors) / len(errors))))
+    print("left out: %d" % left_out)
+
+
+if __name__ == "__main__":
+    main()
