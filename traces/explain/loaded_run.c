@@ -384,8 +384,10 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
         free(t->threads[i]);
     for (uint32_t i = 0; i < t->name_count; i++)
         free(t->names[i]);
-    for (uint32_t i = 0; i < t->range_count; i++)
+    for (uint32_t i = 0; i < t->range_count; i++) {
         free(t->ranges[i].name);
+        free(t->ranges[i].inputs);
+    }
     free(t->ranges);
     free(t->trace);
     free(t->options);

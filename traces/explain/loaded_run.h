@@ -37,6 +37,7 @@ struct gt_loaded_call {
 
 struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
     char *name;
+    char *inputs; /* as sim/workload/tensor.h reads them; NULL: not recorded */
     uint8_t kind; /* gt_range_kind; GT_RANGE_KINDS: not known to this version */
     bool step;
     bool nested;                 /* can hold other ranges, and be the innermost one */

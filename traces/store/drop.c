@@ -12,6 +12,8 @@ static const char *const run_tables[] = {
 static const char *const trace_tables[] = {
     "run",
     "plain_value",
+    "range_inputs",
+    "kernel_family",
     "child_launch",
     "trace_source",
     "trace_file",

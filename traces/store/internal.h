@@ -10,7 +10,7 @@ enum {
     GT_STORE_APPLICATION = 1196708164, /* as in schema.sql */
     GT_STORE_OLDEST = 2,  /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
     GT_STORE_KERNELS = 3, /* as schema_kernels.sql makes it: without ranges */
-    GT_STORE_VERSION = 13 /* as schema_plain.sql makes it */
+    GT_STORE_VERSION = 14 /* as schema_shapes.sql makes it */
 };
 
 struct gt_store {
