@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "sim/shapes/profiled_work.h"
 #include "sim/shapes/roofline.h"
 
 static const char plain[] = "kernel";
@@ -185,6 +186,34 @@ static void least_times(void **state)
     assert_false(gt_roofline_of(&too_much, 1, &device, &roofline)); /* L2 takes 1.6 */
 }
 
+static void profilers_count(void **state)
+{
+    char text[] = "HGMMA.64x128x16.F32 R24\0FFMA R1, R2, R3\0@!P0 FMUL.FTZ R1, R2\0FMNMX R1, R2";
+    struct gt_instruction instructions[] = {
+        { .text = 0, .executions = 8, .gmma_m = 64, .gmma_n = 128, .gmma_k = 16, .action = GT_ACTION_GMMA },
+        { .text = 24, .executions = 10, .threads_on = 32 },
+        { .text = 40, .executions = 10, .threads_on = 16 },
+        { .text = 61, .executions = 10, .threads_on = 32 },
+    };
+    struct gt_program program = { .instructions = instructions, .instruction_count = 4, .text = text };
+    const struct gt_profile profile = { .use = { .dram_read_bytes = 1000, .dram_write_bytes = 24 } };
+    struct gt_work work;
+
+    (void)state;
+    /* four warps execute a GMMA together: 8 / 4 x 2 x 64 x 128 x 16 */
+    assert_true(gt_profiled_work(&program, &profile, &work));
+    assert_int_equal(work.precision, GT_PRECISION_HALF);
+    assert_float_equal(work.flops, 524288, 1e-9);
+    assert_float_equal(work.bytes, 1024, 1e-9);
+    /* without it 10 x 32 x 2 and 10 x 16 */
+    instructions[0].executions = 0;
+    assert_true(gt_profiled_work(&program, &profile, &work));
+    assert_int_equal(work.precision, GT_PRECISION_FP32);
+    assert_float_equal(work.flops, 800, 1e-9);
+    instructions[0].element = GT_ELEMENT_8_BITS;
+    assert_false(gt_profiled_work(&program, &profile, &work));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +222,7 @@ int main(void)
         cmocka_unit_test(results_of_convolutions_fit),
         cmocka_unit_test(kernels_have_their_parts),
         cmocka_unit_test(least_times),
+        cmocka_unit_test(profilers_count),
     };
 
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);

@@ -153,6 +153,16 @@ static void share_operator(const struct gt_loaded_run *t, const struct launch *l
             works[launches[i].op].known = GT_WORK_HELPS;
 }
 
+/* What a profiler counted, where no operator says more. */
+static void set_profiled(const struct gt_loaded_run *t, gt_op_index op, struct gt_launch_work *of)
+{
+    const struct gt_work *work = &t->profiled[op];
+    struct gt_roofline roofline;
+
+    if (work->flops + work->bytes > 0 && gt_roofline_of(work, took_us(t, op), &t->device, &roofline))
+        *of = (struct gt_launch_work){ GT_WORK_KNOWN, *work, roofline.roof, roofline.least_us };
+}
+
 struct gt_launch_work *gt_launch_works(const struct gt_loaded_run *t)
 {
     struct gt_launch_work *works = gt_calloc(t->op_count + 1ull, sizeof *works);
@@ -165,5 +175,8 @@ struct gt_launch_work *gt_launch_works(const struct gt_loaded_run *t)
         share_operator(t, &launches[i], next - i, works);
     }
     free(launches);
+    for (gt_op_index op = 0; op < t->op_count && t->profiled != NULL; op++)
+        if (works[op].known == GT_WORK_UNKNOWN && t->ops[op].there)
+            set_profiled(t, op, &works[op]);
     return works;
 }

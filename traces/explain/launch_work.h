@@ -1,5 +1,5 @@
 /* launch_work.h - the work of each kernel that was launched, and the least time that it takes: from the inputs of the operator
- * that launched it (sim/shapes/work.h, roofline.h). */
+ * that launched it (sim/shapes/work.h), or as a profiler counted it (profiled_work.h). */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_LAUNCH_WORK_H
 #define GRIDTIDE_TRACES_EXPLAIN_LAUNCH_WORK_H
 

@@ -336,6 +336,8 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     if (result == 0)
         result = gt_store_instructions(store, id, workload, error);
     if (result == 0)
+        result = gt_store_profiled_work(store, id, workload, error);
+    if (result == 0)
         result = gt_store_ranges(store, id, workload, error);
     if (result == 0)
         result = gt_store_tasks(store, id, workload, error);

@@ -13,6 +13,7 @@ static const char *const trace_tables[] = {
     "run",
     "plain_value",
     "range_inputs",
+    "profiled_work",
     "kernel_family",
     "child_launch",
     "trace_source",

@@ -12,6 +12,13 @@ CREATE TABLE IF NOT EXISTS kernel_family ( -- what a kernel does, by its name
     family TEXT NOT NULL,          -- gemm, convolution, attention, ...: gridtide-explain(1)
     PRIMARY KEY (trace_id, kernel_no)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS profiled_work ( -- of launches that a profiler counted
+    trace_id INTEGER NOT NULL REFERENCES trace, op_no INTEGER NOT NULL,
+    precision TEXT NOT NULL,       -- half, tf32, fp32: of the kind of arithmetic with the most operations
+    flops REAL NOT NULL,           -- these operations; a multiply-add is two
+    dram_bytes REAL NOT NULL,      -- read and written
+    PRIMARY KEY (trace_id, op_no)
+) WITHOUT ROWID;
 
 CREATE VIEW IF NOT EXISTS kernel_run AS          -- kernels that ran, a launch a row, with their family
 SELECT r.run_id, r.kind AS run_kind, p.op_no, k.kernel_no, k.name, f.family,

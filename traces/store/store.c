@@ -36,7 +36,7 @@ static const char reader_settings[] =
     ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "           \
     "'run_assumption', 'child_launch', 'run_poll', 'kernel_collective', 'sweep', 'sweep_option', 'sweep_trace', " \
     "'sweep_parameter', 'call_executable', 'op_peer', "                                                           \
-    "'sweep_value', 'trace_source', 'plain_value', 'range_inputs', 'kernel_family'"
+    "'sweep_value', 'trace_source', 'plain_value', 'range_inputs', 'kernel_family', 'profiled_work'"
 
 enum { BUSY_MS = 5000 };
 
