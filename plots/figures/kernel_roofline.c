@@ -13,7 +13,7 @@
 enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 480, LABELS = 12, LABEL_COLUMNS = 26, COLOURS = 5 };
 
 /* Areas of dots: a kernel with all of the time, and the least that can be seen. */
-static const double whole_size = 9, least_size = 0.5;
+static const double whole_size = 7, least_size = 0.4;
 
 /* Families that have a colour of their own; the others share the last. */
 static const enum gt_kernel_family coloured[COLOURS - 1] = { GT_FAMILY_GEMM, GT_FAMILY_CONVOLUTION,

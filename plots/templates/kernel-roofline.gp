@@ -27,9 +27,9 @@ set label 20 "DRAM" at ridge, ridge * dram_peak center offset 0,0.9 rotate by at
 plot for [i = 1:3] roof(x, peak[i] > 0 ? peak[i] : NaN) with lines lc rgb faint lw 1.5 notitle, \
     for [i = 1:colours] 'points.tsv' using 1:(only(i - 1)):3 with points pt 7 ps variable lc rgb colour[i] notitle, \
     for [i = 1:colours] (family[i] eq "" ? NaN : -1) with points pt 7 ps 1 lc rgb colour[i] title family[i], \
-    'points.tsv' using (left_half(column(1)) ? column(1) : NaN):2:5 with labels left offset 1.2,0 font ",9" \
+    'points.tsv' using (left_half(column(1)) ? column(1) : NaN):2:5 with labels left offset 1.6,0 font ",10" \
         textcolor rgb ink notitle, \
-    'points.tsv' using (left_half(column(1)) ? NaN : column(1)):2:5 with labels right offset 1.2,-1.2 font ",9" \
+    'points.tsv' using (left_half(column(1)) ? NaN : column(1)):2:5 with labels right offset 1.2,-1.2 font ",10" \
         textcolor rgb ink notitle
 unset key
 unset label

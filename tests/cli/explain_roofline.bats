@@ -110,3 +110,15 @@ other|1|30.0' ]
     "$GRIDTIDE" report -q plain.db -o plain
     [ ! -e plain/kernel-roofline.svg ]
 }
+
+@test "explain: what a profiler counted is the work of launches without operators" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/torch.jsonl.zst" -o run.db
+    explained run.db > answer.json
+    # matmul_fp16_2048 of traces/record/torch_ops.py: 2 x 2048^3 operations
+    jq -e '.kernels[] | select(.kernel | test("nvjet")) | (.flops - 17179869184 | fabs) < 100 and .precision == "half" and .bytes == 16825600' answer.json
+    [ "$(sqlite3 run.db 'SELECT count(*) FROM profiled_work')" -gt 40 ]
+    sqlite3 run.db "UPDATE profiled_work SET precision = 'fp5'"
+    run "$GRIDTIDE" explain run.db
+    [ "$status" -eq 1 ]
+    grep -q 'profiled_work.*the store is damaged' <<< "$output"
+}
