@@ -285,7 +285,7 @@ bool gt_work_could_be_out(const struct gt_inputs *inputs, const struct gt_tensor
     const struct gt_tensor *images = &inputs->tensors[0], *weights = &inputs->tensors[1];
 
     if (inputs->count < 2 || images->sides < 3 || weights->sides != images->sides || out->sides != images->sides ||
-        out->size[0] != images->size[0] || out->size[1] != weights->size[0])
+        out->size[0] != images->size[0] || out->size[1] != weights->size[0] || strcmp(out->type, images->type) != 0)
         return false;
     for (int i = 2; i < out->sides; i++)
         if (out->size[i] == 0 || out->size[i] > images->size[i] + weights->size[i])

@@ -122,3 +122,27 @@ other|1|30.0' ]
     [ "$status" -eq 1 ]
     grep -q 'profiled_work.*the store is damaged' <<< "$output"
 }
+
+# convolved NEXT: what explain says of the operations of a convolution, where its thread's next operator takes NEXT.
+convolved() {
+    {
+        echo '{"gridtide":1,"name":"made","device":"h200"}'
+        echo '{"kernel":"sm90_xmma_fprop_implicit_gemm","grid":1024,"block":128,"registers":32}'
+        echo '{"kernel":"batch_norm_kernel","grid":1024,"block":128,"registers":32}'
+        echo '{"range":"aten::conv2d","calls":1,"inputs":"float16[32,64,56,56] float16[64,64,3,3]"}'
+        echo '{"range":"aten::cudnn_convolution","calls":1,"inputs":"float16[32,64,56,56] float16[64,64,3,3]"}'
+        echo '{"call":"launch","kernel":"sm90_xmma_fprop_implicit_gemm","stream":"s","op_duration_us":50}'
+        echo "{\"range\":\"aten::native_batch_norm\",\"calls\":1,\"inputs\":\"$1\"}"
+        echo '{"call":"launch","kernel":"batch_norm_kernel","stream":"s","op_duration_us":50}'
+    } > convolved.jsonl
+    "$GRIDTIDE" run -q convolved.jsonl -o convolved.db
+    explained convolved.db | jq -r '.kernels[] | select(.kernel | test("fprop")) | .flops'
+    rm convolved.db
+}
+
+@test "explain: a convolution's result is what the next operator on images takes, if it can be" {
+    # stride 2: 2 x 32 x 64 x 28 x 28 results x 64 x 3 x 3 weights
+    [ "$(convolved 'float16[32,64,28,28] float16[64]')" = 1849688064 ]
+    [ "$(convolved 'float16[32,128,28,28] float16[128]')" = null ] # other channels
+    [ "$(convolved 'float16[32,64] float16[64]')" = null ]         # no images
+}

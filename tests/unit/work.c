@@ -109,14 +109,14 @@ static void what_is_not_known_stays_so(void **state)
 static void results_of_convolutions_fit(void **state)
 {
     struct gt_inputs inputs = read_inputs("float16[2,3,8,8] float16[4,3,3,3]");
-    struct gt_inputs others =
-        read_inputs("float16[2,4,4,4] float16[2,4,10,10] float16[2,5,4,4] float16[1,4,4,4] float16[2,4,16,16]");
+    struct gt_inputs others = read_inputs(
+        "float16[2,4,4,4] float16[2,4,10,10] float16[2,5,4,4] float16[1,4,4,4] float16[2,4,16,16] float32[2,4,4,4]");
 
     (void)state;
     assert_true(gt_work_needs_out("cudnn_convolution"));
     assert_false(gt_work_needs_out("convolution_backward"));
     assert_false(gt_work_needs_out("mm"));
-    for (int i = 0; i < others.count; i++) /* other channels, another batch, larger than any padding makes it */
+    for (int i = 0; i < others.count; i++) /* other channels, another batch, larger than padding makes it, type */
         assert_int_equal(gt_work_could_be_out(&inputs, &others.tensors[i]), i < 2);
 }
 
