@@ -33,14 +33,16 @@ static void add_launch(const struct gt_loaded_run *t, gt_op_index op, const stru
     times->unless_causal |= work->work.unless_causal;
 }
 
-/* What bounds a kernel is what bounds a launch of its mean time; the roof that its work is under says more than its name. */
+/* What bounds a kernel is what bounds a launch of its mean time; the roof that its work is under says more than its name, and than
+ * few warps do where that work takes most of the time. */
 static void set_bound(const struct gt_loaded_run *t, gt_kernel_index kernel, struct gt_kernel_times *times)
 {
     const struct gt_loaded_kernel *of = &t->kernels[kernel];
     enum gt_kernel_bound bound =
         gt_kernel_bound_of(of->name, &of->shape, times->time_ps / times->launches, &t->device);
 
-    if (times->work_ps > 0 && bound != GT_BOUND_LAUNCH && bound != GT_BOUND_LATENCY)
+    if (times->work_ps > 0 && bound != GT_BOUND_LAUNCH &&
+        (bound != GT_BOUND_LATENCY || 2 * times->least_us * 1e6 > (double)times->work_ps))
         bound = gt_most_bound(times);
     memset(times->bound_ps, 0, sizeof times->bound_ps);
     times->bound_ps[bound] = times->time_ps;

@@ -60,8 +60,8 @@ static const char *note_on(const struct gt_kernel_times *times)
     if (times->known_ps == 0)
         return "work unknown";
     if (times->work_ps == 0)
-        return "helps other kernels of its operator";
-    return times->unless_causal ? "if attention is not causal" : NULL;
+        return "helper";
+    return times->unless_causal ? "if not causal" : NULL;
 }
 
 struct gt_table *gt_explain_kernels_table(const struct gt_loaded_run *t, const struct gt_explain_request *request)
@@ -70,13 +70,13 @@ struct gt_table *gt_explain_kernels_table(const struct gt_loaded_run *t, const s
     static const struct gt_column columns[] = {
         { "family", GT_COLUMN_TEXT }, { "launches", GT_COLUMN_NUMBER }, { "time_us", GT_COLUMN_TIME },
         { "time_pct", GT_COLUMN_NUMBER }, { "bound", GT_COLUMN_TEXT }, { "tflops", GT_COLUMN_NUMBER },
-        { "gbps", GT_COLUMN_NUMBER }, { "roofline_pct", GT_COLUMN_NUMBER }, { "kernel", GT_COLUMN_NAME },
+        { "gbps", GT_COLUMN_NUMBER }, { "roofline_pct", GT_COLUMN_NUMBER }, { "note", GT_COLUMN_TEXT }, { "kernel", GT_COLUMN_NAME },
         /* for programs */
         { "known_pct", GT_COLUMN_NUMBER }, { "precision", GT_COLUMN_TEXT }, { "flops", GT_COLUMN_NUMBER },
-        { "bytes", GT_COLUMN_NUMBER }, { "least_us", GT_COLUMN_TIME }, { "note", GT_COLUMN_TEXT },
+        { "bytes", GT_COLUMN_NUMBER }, { "least_us", GT_COLUMN_TIME },
     };
     /* clang-format on */
-    enum { FOR_PEOPLE = 9, ALL = sizeof columns / sizeof columns[0] };
+    enum { FOR_PEOPLE = 10, ALL = sizeof columns / sizeof columns[0] };
     bool people = request->format == GT_FORMAT_TABLE;
     struct gt_table *table = gt_table_new("kernels", columns, people ? FOR_PEOPLE : ALL);
     size_t count, most = people && !request->top_given ? KERNELS : request->top;
@@ -92,6 +92,7 @@ struct gt_table *gt_explain_kernels_table(const struct gt_loaded_run *t, const s
         gt_table_real(table, 100 * times->share, 1);
         gt_table_text(table, gt_kernel_bound_names[gt_most_bound(times)]);
         put_work(table, times);
+        gt_table_text(table, note_on(times));
         gt_table_text(table, names[i].name);
         if (people)
             continue;
@@ -100,7 +101,6 @@ struct gt_table *gt_explain_kernels_table(const struct gt_loaded_run *t, const s
         gt_table_real(table, known ? times->flops : NAN, 0);
         gt_table_real(table, known ? times->bytes : NAN, 0);
         gt_table_real(table, known ? times->least_us : NAN, 3);
-        gt_table_text(table, note_on(times));
     }
     free(names);
     return table;
