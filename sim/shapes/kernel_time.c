@@ -217,7 +217,9 @@ static double convolution_us(const struct gt_kernel_case *c)
 
     if (!gt_convolution_multiplies(c->name))
         return streaming_us(c);
-    growth = named(c, "wgrad") ? pow(growth, costs->weight_gradient_power) : filled(now * growth) / filled(now);
+    growth = gt_work_part_of(c->operator_name, c->name) == GT_WORK_WEIGHT_GRADIENT
+                 ? pow(growth, costs->weight_gradient_power)
+                 : filled(now * growth) / filled(now);
     return after_start_us(c, costs->convolution_start_ps, growth);
 }
 
