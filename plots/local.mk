@@ -7,7 +7,7 @@ plots_libplots_a_SOURCES = \
     plots/page/page_change.c plots/data/suite_view.c plots/data/suite_view.h plots/data/units.c plots/data/units.h \
     plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \
     plots/figures/errors.c plots/figures/families.c plots/figures/figure.h plots/figures/gnuplot.c \
-    plots/figures/gnuplot.h plots/figures/placement.c plots/figures/roofline.c \
+    plots/figures/gnuplot.h plots/figures/kernel_roofline.c plots/figures/labels.c plots/figures/labels.h plots/figures/placement.c plots/figures/roofline.c \
     plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/ranks.c plots/figures/workers.c plots/page/page.c \
     plots/page/page.h plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
     plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
@@ -19,7 +19,7 @@ plots_libplots_a_SOURCES = \
 templatesdir = $(pkgdatadir)/templates
 dist_templates_DATA = \
     plots/templates/copies.gp plots/templates/cycles.gp plots/templates/errors.gp plots/templates/families.gp \
-    plots/templates/placement.gp plots/templates/report.css plots/templates/roofline.gp plots/templates/sms.gp \
+    plots/templates/placement.gp plots/templates/report.css plots/templates/roofline.gp plots/templates/kernel-roofline.gp plots/templates/sms.gp \
     plots/templates/ranks.gp plots/templates/stalls.gp plots/templates/style.gp plots/templates/suite.gp plots/templates/timeline.gp plots/templates/workers.gp \
     plots/templates/timeline.js \
     plots/templates/warps.gp plots/templates/sweep.gp plots/templates/sweep-map.gp plots/templates/serve-latency.gp plots/templates/serve-timeline.gp plots/templates/serve-policies.gp

@@ -68,7 +68,8 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_share.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
-    sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
+    sim/shapes/precision.c sim/shapes/precision.h sim/shapes/profiled_work.c sim/shapes/profiled_work.h sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
+    sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \

@@ -10,9 +10,9 @@ traces_libtraces_a_SOURCES = \
     traces/diff/diff.c traces/diff/diff.h traces/diff/matching.c \
     traces/diff/matching.h \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/families.c traces/explain/families.h sim/cmd/run/run_result.c traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
-    traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c \
+    traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c traces/explain/findings_roofline.c \
     traces/explain/host_time.c traces/explain/host_time.h \
-    traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
+    traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/launch_work.c traces/explain/launch_work.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
     traces/explain/loaded_ranges.h traces/explain/loaded_ranges.c traces/explain/overview.c traces/explain/overview.h \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
@@ -77,15 +77,15 @@ EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
-EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
+EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_shapes.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
     traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
-    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_sweep.sql $(top_srcdir)/traces/store/schema_serve.sql
+    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_shapes.sql $(top_srcdir)/traces/store/schema_sweep.sql $(top_srcdir)/traces/store/schema_serve.sql
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
-	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_files schema_plain schema_sweep schema_serve; do \
+	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_files schema_plain schema_shapes schema_sweep schema_serve; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/ "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \

@@ -5,6 +5,7 @@
 
 #include "plots/data/kernel_view.h"
 #include "plots/figures/figure.h"
+#include "plots/figures/labels.h"
 #include "sim/warp/launch.h"
 
 enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460 };
@@ -44,33 +45,20 @@ static void write_point(FILE *out, const struct gt_kernel_numbers *numbers, cons
 /* Labels of the launches that matter, by launch; one that would lie on another's is left out. */
 struct labels {
     const struct gt_kernel_row *rows[GT_KERNELS_CHOSEN];
-    struct point at[GT_KERNELS_CHOSEN];
     uint32_t count;
 };
-
-static bool is_free(const struct labels *labels, const struct point *point)
-{
-    static const double apart_x = 1.35, apart_y = 1.5; /* as factors: the axes are logarithmic */
-
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (fabs(log(labels->at[i].across / point->across)) < log(apart_x) &&
-            fabs(log(labels->at[i].up / point->up)) < log(apart_y))
-            return false;
-    return true;
-}
 
 static void choose_labels(const struct gt_kernels *kernels, struct labels *labels)
 {
     const struct gt_kernel_row **chosen = gt_calloc(kernels->count + 1ull, sizeof *chosen);
     uint32_t count = gt_kernels_choose(kernels, chosen);
+    struct gt_labels placed = { .apart_across = 1.35, .apart_up = 1.5 };
     struct point point;
 
     labels->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!find_point(&chosen[i]->in_simulated, &point) || !is_free(labels, &point))
-            continue;
-        labels->at[labels->count] = point;
-        labels->rows[labels->count++] = chosen[i];
+        if (find_point(&chosen[i]->in_simulated, &point) && gt_labels_place(&placed, point.across, point.up))
+            labels->rows[labels->count++] = chosen[i];
     }
     free(chosen);
 }

@@ -12,7 +12,7 @@
 
 extern gt_prepare_fn gt_prepare_suite, gt_prepare_families, gt_prepare_cycles, gt_prepare_roofline, gt_prepare_stalls,
     gt_prepare_timeline, gt_prepare_sms, gt_prepare_warps, gt_prepare_copies, gt_prepare_errors, gt_prepare_placement,
-    gt_prepare_workers, gt_prepare_ranks;
+    gt_prepare_workers, gt_prepare_ranks, gt_prepare_kernel_roofline;
 
 enum { ONE_RUN = GT_PAGE_TIMELINE | GT_PAGE_CHANGE };
 
@@ -66,6 +66,14 @@ const struct gt_figure gt_figures[] = {
       .follows = GT_PAGE_KERNELS,
       .prepare = gt_prepare_timeline,
       .absent = "No operation ran." },
+    { .name = "kernel-roofline",
+      .template = "kernel-roofline",
+      .title = "Roofline of the kernels",
+      .opens = ONE_RUN | GT_PAGE_TRACE,
+      .prepare = gt_prepare_kernel_roofline,
+      .alone =
+          "A dot is a kernel, its area its share of the kernels’ time: how many operations it does for each byte "
+          "that it moves (horizontal), and how many a second (vertical); both axes are logarithmic." },
     { .name = "workers",
       .template = "workers",
       .title = "Workers and their tasks",

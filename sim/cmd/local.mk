@@ -13,7 +13,7 @@ gridtide_SOURCES = \
     sim/cmd/print/table_people.c \
     sim/cmd/report/breakdown_tables.c sim/cmd/report/breakdown_tables.h sim/cmd/report/compare.c sim/cmd/report/compare_many.c sim/cmd/report/compare_parts.h sim/cmd/report/diff.c \
     sim/cmd/report/diff_parts.h sim/cmd/report/diff_tables.c \
-    sim/cmd/report/explain.c sim/cmd/report/explain_tables.c sim/cmd/report/explain_parts.h \
+    sim/cmd/report/explain.c sim/cmd/report/explain_kernels.c sim/cmd/report/explain_tables.c sim/cmd/report/explain_parts.h \
     sim/cmd/report/predict.c sim/cmd/report/predict.h \
     sim/cmd/report/explain_timeline.c sim/cmd/report/export.c \
     sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_sections.c sim/cmd/report/stats_sections.h \

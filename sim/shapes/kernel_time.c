@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/devices/occupancy.h"
-#include "sim/shapes/roles.h"
+#include "sim/shapes/work.h"
 
 static double ratio(double to, double from)
 {
@@ -181,19 +181,17 @@ struct attention {
 
 enum { TILE = 128, PLAIN_TILE = 64 };
 
-static bool attention_of(const struct gt_kernel_case *c, const struct gt_inputs *inputs, struct attention *attention)
+static bool tiles_of(const struct gt_kernel_case *c, const struct gt_inputs *inputs, struct attention *attention)
 {
-    int first = strstr(c->operator_name, "backward") != NULL; /* the gradient comes before the queries */
-    const struct gt_tensor *q = &inputs->tensors[first], *k = q + 1;
-    const char *roles = gt_roles_of(c->operator_name);
-    int seq = roles[0] == GT_ROLE_HEADS_LAST ? 1 : 2;
-    double tile = q->element_bytes == 4 ? PLAIN_TILE : TILE;
+    struct gt_attention sizes;
+    double tile;
 
-    if (inputs->count < first + 3 || q->sides != 4 || k->sides != 4 || roles[0] == '\0')
+    if (!gt_attention_of(c->operator_name, inputs, &sizes))
         return false;
-    attention->tiles = (double)q->size[0] * (double)q->size[3 - seq] * ceil((double)q->size[seq] / tile);
-    attention->keys = ceil((double)k->size[seq] / tile) * tile;
-    return attention->tiles > 0 && attention->keys > 0;
+    tile = sizes.element_bytes == 4 ? PLAIN_TILE : TILE;
+    attention->tiles = sizes.batch * sizes.heads * ceil(sizes.queries / tile);
+    attention->keys = ceil(sizes.keys / tile) * tile;
+    return true;
 }
 
 static double attention_us(const struct gt_kernel_case *c)
@@ -204,23 +202,11 @@ static double attention_us(const struct gt_kernel_case *c)
     double places = plain ? (double)gt_kernel_blocks(c->kernel) / waves(c) : c->device->sms;
     struct attention from, to;
 
-    if (!attention_of(c, c->from, &from) || !attention_of(c, c->to, &to))
+    if (!tiles_of(c, c->from, &from) || !tiles_of(c, c->to, &to))
         return streaming_us(c);
     return after_start_us(c, plain ? costs->plain_attention_start_ps : costs->attention_start_ps,
                           (to.keys + extra) / (from.keys + extra) * filled(to.tiles / places) /
                               filled(from.tiles / places));
-}
-
-/* Convolutions that multiply, not those that only turn data round for them. */
-static bool multiplies(const struct gt_kernel_case *c)
-{
-    static const char *const others[] = { "nchwto",  "nhwcto",      "nhwcadd", "init_device",
-                                          "offsets", "scalepacked", "reduc" };
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (named(c, others[i]))
-            return false;
-    return true;
 }
 
 static double convolution_us(const struct gt_kernel_case *c)
@@ -229,9 +215,11 @@ static double convolution_us(const struct gt_kernel_case *c)
     struct traffic t = traffic_of(c);
     double now = (double)gt_kernel_blocks(c->kernel) / c->device->sms, growth = ratio(t.new_elements, t.elements);
 
-    if (!multiplies(c))
+    if (!gt_convolution_multiplies(c->name))
         return streaming_us(c);
-    growth = named(c, "wgrad") ? pow(growth, costs->weight_gradient_power) : filled(now * growth) / filled(now);
+    growth = gt_work_part_of(c->operator_name, c->name) == GT_WORK_WEIGHT_GRADIENT
+                 ? pow(growth, costs->weight_gradient_power)
+                 : filled(now * growth) / filled(now);
     return after_start_us(c, costs->convolution_start_ps, growth);
 }
 

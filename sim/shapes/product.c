@@ -9,7 +9,6 @@
 #include "sim/base/error.h"
 #include "sim/shapes/roles.h"
 
-const char *const gt_precision_names[GT_PRECISIONS] = { "half", "tf32", "fp32" };
 const char *const gt_product_form_names[GT_PRODUCT_FORMS] = {
     "TN", "TN+bias", "NN", "NT", "TN-batched", "NN-batched"
 };
@@ -46,14 +45,6 @@ void gt_product_sweep_free(struct gt_product_sweep *sweep)
 
 /* What the operator multiplies. */
 
-static enum gt_precision precision_of(const struct gt_tensor *left, const char *kernel)
-{
-    if (left->element_bytes <= 2)
-        return GT_PRECISION_HALF;
-    return strstr(kernel, "tf32") != NULL || strstr(kernel, "tensorop_s") != NULL ? GT_PRECISION_TF32
-                                                                                  : GT_PRECISION_FP32;
-}
-
 /* cuBLAS's kernels say how their matrices lie: nvjet_..._TNT (the third letter is the result's), cutlass_..._tn_align8. */
 static bool says(const char *kernel, const char *nvjet, const char *others)
 {
@@ -84,7 +75,7 @@ bool gt_product_of(const char *operator_name, const struct gt_inputs *inputs, co
     if (first < 0 || first + 1 >= inputs->count || left->sides != right->sides || (side != 0 && side != 1))
         return false;
     *product = (struct gt_product){
-        .precision = precision_of(left, kernel),
+        .precision = gt_precision_of(left, kernel),
         .form = form_of(left, kernel),
         .batch = side == 1 ? (double)left->size[0] : 1,
         .m = (double)left->size[side],
@@ -118,13 +109,10 @@ struct rates { /* of one SM, a microsecond; of all for DRAM */
 static struct rates rates_of(enum gt_precision precision, const struct gt_device *device)
 {
     const struct gt_product_costs *costs = &device->product;
-    double tensor = fmax(device->warp.mma_per_cycle, device->warp.gmma_per_cycle) * device->register_partitions;
-    double plain = (double)device->warp_threads * device->register_partitions / device->warp.interval[GT_PIPE_FMA];
-    double macs = precision == GT_PRECISION_HALF ? tensor : precision == GT_PRECISION_TF32 ? tensor / 2 : plain;
     double part = precision == GT_PRECISION_FP32 ? costs->plain_bytes_part : costs->bytes_part;
 
     return (struct rates){
-        .macs = macs * costs->macs_part * device->clock_mhz,
+        .macs = gt_precision_macs(precision, device) * costs->macs_part * device->clock_mhz,
         .bytes = device->warp.sm_bytes_per_cycle * part * device->clock_mhz,
         .dram_bytes = device->warp.dram_gbps * device->warp.dram_efficiency * costs->dram_part * 1e3,
         .element_bytes = precision == GT_PRECISION_HALF ? 2 : 4,

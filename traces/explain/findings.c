@@ -354,6 +354,7 @@ struct gt_finding *gt_findings(const struct gt_loaded_run *t, const struct gt_br
     struct gt_finding_list f = { .t = t, .breakdown = breakdown };
 
     gt_findings_of_time(&f);
+    gt_findings_of_roofline(&f);
     find_gaps(&f);
     find_copies(&f);
     find_pairs(&f);

@@ -18,4 +18,7 @@ struct gt_finding *gt_finding_add(struct gt_finding_list *findings, const char *
 /* findings_time.c: what the parts of the breakdown come from. */
 void gt_findings_of_time(struct gt_finding_list *findings);
 
+/* findings_roofline.c: how far kernels are from what the device could do. */
+void gt_findings_of_roofline(struct gt_finding_list *findings);
+
 #endif

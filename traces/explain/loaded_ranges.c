@@ -1,9 +1,11 @@
 /* A run's ranges into arrays; and how rows are read. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/workload/ranges.h"
+#include "sim/workload/tensor.h"
 #include "traces/explain/loaded_ranges.h"
 
 /* All tables are read alike: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
@@ -94,6 +96,35 @@ static int read_call_range(struct gt_loading_run *loading, struct gt_query *quer
     return 0;
 }
 
+static int read_inputs(struct gt_loading_run *loading, struct gt_query *query)
+{
+    uint32_t range = gt_loading_index(query, 0, loading->t->range_count);
+    struct gt_tensor ignored[GT_MOST_INPUTS];
+    char *inputs = gt_query_text(query, 1);
+
+    if (range == GT_NONE || inputs == NULL || gt_tensors_read(inputs, ignored) < 0) {
+        free(inputs);
+        return gt_error_set(loading->error,
+                            "range_inputs has a row that is of no range or of no tensors; the store is damaged");
+    }
+    free(loading->t->ranges[range].inputs);
+    loading->t->ranges[range].inputs = inputs;
+    return 0;
+}
+
+/* Stores of older versions have no inputs. */
+static int load_inputs(struct gt_loading_run *loading)
+{
+    int64_t tables = 0;
+
+    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'range_inputs'", 0, 0,
+                     &tables, loading->error) < 0)
+        return -1;
+    return tables == 0 ? 0
+                       : gt_loading_rows(loading, "SELECT range_no, inputs FROM range_inputs WHERE trace_id = ?1",
+                                         loading->t->trace_id, read_inputs);
+}
+
 /* Stores of older versions have no ranges. */
 int gt_loading_ranges(struct gt_loading_run *loading)
 {
@@ -109,6 +140,7 @@ int gt_loading_ranges(struct gt_loading_run *loading)
             "SELECT range_no, kind, name, thread_no, first_call, behind_call, parent_no, nested FROM range"
             " WHERE trace_id = ?1 ORDER BY range_no",
             id, read_range) != 0 ||
+        load_inputs(loading) != 0 ||
         gt_loading_rows(loading, "SELECT call_no, range_no FROM call_range WHERE trace_id = ?1", id,
                         read_call_range) != 0)
         return -1;

@@ -1,6 +1,7 @@
 /* A run's rows into arrays. */
 #include "traces/explain/loaded_run.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,38 @@ static int read_run_op(struct gt_loading_run *loading, struct gt_query *query)
     return gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, loading->error);
 }
 
+static int read_work(struct gt_loading_run *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+    uint32_t op = gt_loading_index(query, 0, t->op_count);
+    uint8_t precision = gt_loading_word(query, 1, gt_precision_names, GT_PRECISIONS);
+    double flops = gt_query_real(query, 2), bytes = gt_query_real(query, 3);
+
+    if (op == GT_NONE || precision == GT_PRECISIONS || !(flops >= 0 && flops <= DBL_MAX) ||
+        !(bytes >= 0 && bytes <= DBL_MAX))
+        return gt_error_set(loading->error,
+                            "profiled_work has a row that is of no launch or no number; the store is damaged");
+    if (t->profiled == NULL)
+        t->profiled = gt_calloc(t->op_count, sizeof *t->profiled);
+    t->profiled[op] = (struct gt_work){ .precision = (enum gt_precision)precision, .flops = flops, .bytes = bytes };
+    return 0;
+}
+
+/* Stores of older versions do not have it. */
+static int read_profiled_work(struct gt_loading_run *loading)
+{
+    int64_t tables = 0;
+
+    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'profiled_work'", 0, 0,
+                     &tables, loading->error) < 0)
+        return -1;
+    return tables == 0
+               ? 0
+               : gt_loading_rows(loading,
+                                 "SELECT op_no, precision, flops, dram_bytes FROM profiled_work WHERE trace_id = ?1",
+                                 loading->t->trace_id, read_work);
+}
+
 static int load_rows(struct gt_loading_run *loading)
 {
     struct gt_loaded_run *t = loading->t;
@@ -319,6 +352,7 @@ static int load_rows(struct gt_loading_run *loading)
                         "SELECT op_no, call_no, kind, stream_no, kernel_no, direction, memory, bytes FROM op"
                         " WHERE trace_id = ?1 ORDER BY op_no",
                         t->trace_id, read_op) != 0 ||
+        read_profiled_work(loading) != 0 ||
         gt_loading_rows(loading,
                         "SELECT call_no, start_ps, end_ps, blocked_ps, cause_op FROM run_call WHERE run_id = ?1"
                         " ORDER BY call_no",
@@ -384,8 +418,10 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
         free(t->threads[i]);
     for (uint32_t i = 0; i < t->name_count; i++)
         free(t->names[i]);
-    for (uint32_t i = 0; i < t->range_count; i++)
+    for (uint32_t i = 0; i < t->range_count; i++) {
         free(t->ranges[i].name);
+        free(t->ranges[i].inputs);
+    }
     free(t->ranges);
     free(t->trace);
     free(t->options);
@@ -399,6 +435,7 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
     free(t->marks);
     free(t->first_mark);
     free(t->names);
+    free(t->profiled);
     free(t->by_start);
     free(t->thread_calls);
     free(t->thread_first);

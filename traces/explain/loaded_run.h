@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "sim/devices/device.h"
+#include "sim/shapes/work.h"
 #include "sim/workload/probe.h"
 #include "traces/store/selection.h"
 
@@ -37,6 +38,7 @@ struct gt_loaded_call {
 
 struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
     char *name;
+    char *inputs; /* as sim/workload/tensor.h reads them; NULL: not recorded */
     uint8_t kind; /* gt_range_kind; GT_RANGE_KINDS: not known to this version */
     bool step;
     bool nested;                 /* can hold other ranges, and be the innermost one */
@@ -77,6 +79,7 @@ struct gt_loaded_run {
     struct gt_loaded_call *calls;
     struct gt_loaded_stream *streams;
     struct gt_loaded_kernel *kernels;
+    struct gt_work *profiled; /* by operation: what a profiler counted, bytes 0 and flops 0: nothing; NULL: of none */
     struct gt_loaded_range *ranges; /* 0 of them where the store has none */
     char **threads;                 /* what they are called */
     uint64_t *processes;            /* of the threads */

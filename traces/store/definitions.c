@@ -1,6 +1,7 @@
 /* What was asked: the definitions of a device and of a trace, as rows. */
 #include <string.h>
 
+#include "sim/devices/kernel_bound.h"
 #include "sim/workload/child_launches.h"
 #include "sim/workload/collective.h"
 #include "traces/store/row_source.h"
@@ -140,6 +141,18 @@ static void cluster_value(sqlite3_context *result, const void *workload, uint64_
     sqlite3_result_int64(result, column == 1 ? (int64_t)row : w->kernels[row].cluster[column - 2]);
 }
 
+static void family_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+
+    if (column == 1)
+        sqlite3_result_int64(result, (int64_t)row);
+    else
+        sqlite3_result_text(result,
+                            gt_kernel_family_names[gt_kernel_family_of(gt_name_text(w, w->kernels[row].name))], -1,
+                            SQLITE_STATIC);
+}
+
 static bool is_collective(const void *workload, uint64_t row)
 {
     return ((const struct gt_workload *)workload)->kernels[row].collective.kind != GT_COLLECTIVE_NONE;
@@ -275,6 +288,7 @@ static const struct definition {
     { "kernel", 12, offsetof(struct gt_workload, kernel_count), kernel_value, NULL },
     { "kernel_cluster", 5, offsetof(struct gt_workload, kernel_count), cluster_value, has_cluster },
     { "kernel_collective", 5, offsetof(struct gt_workload, kernel_count), collective_value, is_collective },
+    { "kernel_family", 3, offsetof(struct gt_workload, kernel_count), family_value, NULL },
     { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
     { "call_executable", 3, offsetof(struct gt_workload, call_count), executable_value, has_executable },
     { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
@@ -321,6 +335,8 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     }
     if (result == 0)
         result = gt_store_instructions(store, id, workload, error);
+    if (result == 0)
+        result = gt_store_profiled_work(store, id, workload, error);
     if (result == 0)
         result = gt_store_ranges(store, id, workload, error);
     if (result == 0)

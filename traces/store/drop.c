@@ -12,6 +12,9 @@ static const char *const run_tables[] = {
 static const char *const trace_tables[] = {
     "run",
     "plain_value",
+    "range_inputs",
+    "profiled_work",
+    "kernel_family",
     "child_launch",
     "trace_source",
     "trace_file",

@@ -10,7 +10,7 @@ enum {
     GT_STORE_APPLICATION = 1196708164, /* as in schema.sql */
     GT_STORE_OLDEST = 2,  /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
     GT_STORE_KERNELS = 3, /* as schema_kernels.sql makes it: without ranges */
-    GT_STORE_VERSION = 13 /* as schema_plain.sql makes it */
+    GT_STORE_VERSION = 14 /* as schema_shapes.sql makes it */
 };
 
 struct gt_store {
@@ -36,11 +36,13 @@ int gt_store_finish(struct gt_store *store, int result, struct gt_error *error);
 /* Tell who watches, every few thousand rows. */
 void gt_store_tell(struct gt_store *store, uint64_t done, uint64_t total);
 
-/* kernel_rows.c: the machine code of a trace's kernels; the cycles of a run's kernels (a measured run's are
+/* kernel_rows.c: the machine code of a trace's kernels; what a profiler counted of their work; the cycles of a run's kernels (a measured run's are
  * those of the workload's profiles, `modelled` NULL).  Inside a transaction.  Return 0 or -1. */
 struct gt_kernel_model;
 int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
                           struct gt_error *error);
+int gt_store_profiled_work(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
+                           struct gt_error *error);
 int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                          const struct gt_kernel_model *modelled, struct gt_error *error);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/shapes/profiled_work.h"
 #include "sim/warp/kernel_model.h"
 #include "sim/workload/program.h"
 #include "traces/store/internal.h"
@@ -74,6 +75,31 @@ int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct
         sqlite3_bind_int64(rows.insert, 2, k);
         for (uint32_t i = 0; i < program->instruction_count && result == 0; i++)
             result = write_instruction(&rows, program, i);
+    }
+    sqlite3_finalize(rows.insert);
+    return result;
+}
+
+int gt_store_profiled_work(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
+                           struct gt_error *error)
+{
+    struct rows rows = { .store = store, .error = error };
+    int result;
+
+    if (workload->profile_count == 0)
+        return 0;
+    result = begin_rows(&rows, "INSERT INTO profiled_work VALUES (?, ?, ?, ?, ?)", trace_id);
+    for (uint32_t i = 0; i < workload->profile_count && result == 0; i++) {
+        const struct gt_profile *profile = &workload->profiles[i];
+        struct gt_work work;
+
+        if (!gt_profiled_work(workload->kernels[workload->ops[profile->op].kernel].program, profile, &work))
+            continue;
+        sqlite3_bind_int64(rows.insert, 2, profile->op);
+        sqlite3_bind_text(rows.insert, 3, gt_precision_names[work.precision], -1, SQLITE_STATIC);
+        sqlite3_bind_double(rows.insert, 4, work.flops);
+        sqlite3_bind_double(rows.insert, 5, work.bytes);
+        result = step(&rows);
     }
     sqlite3_finalize(rows.insert);
     return result;

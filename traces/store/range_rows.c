@@ -36,6 +36,21 @@ static void range_value(sqlite3_context *result, const void *user, uint64_t row,
     }
 }
 
+static bool has_inputs(const void *user, uint64_t row)
+{
+    return ((const struct trace_rows *)user)->workload->ranges[row].inputs != GT_NONE;
+}
+
+static void inputs_value(sqlite3_context *result, const void *user, uint64_t row, int column)
+{
+    const struct gt_workload *w = ((const struct trace_rows *)user)->workload;
+
+    if (column == 1)
+        sqlite3_result_int64(result, (int64_t)row);
+    else
+        sqlite3_result_text(result, gt_name_text(w, w->ranges[row].inputs), -1, SQLITE_STATIC);
+}
+
 static bool holds_call(const void *user, uint64_t row)
 {
     const struct trace_rows *rows = user;
@@ -67,14 +82,20 @@ int gt_store_ranges(struct gt_store *store, int64_t trace_id, const struct gt_wo
         .table = "range", .columns = 12, .id = trace_id, .count = workload->range_count,
         .value = range_value, .user = &rows,
     };
+    const struct gt_row_source inputs = {
+        .table = "range_inputs", .columns = 3, .id = trace_id, .count = workload->range_count,
+        .holds = has_inputs, .value = inputs_value, .user = &rows,
+    };
     const struct gt_row_source calls = {
         .table = "call_range", .columns = 5, .id = trace_id, .count = workload->call_count,
         .holds = holds_call, .value = call_range_value, .user = &rows,
     };
     /* clang-format on */
-    uint64_t done = 0, total = 0ull + workload->range_count + workload->call_count;
+    uint64_t done = 0, total = 2ull * workload->range_count + workload->call_count;
     int result = gt_store_insert(store, &ranges, &done, total, error);
 
+    if (result == 0)
+        result = gt_store_insert(store, &inputs, &done, total, error);
     if (result == 0)
         result = gt_store_insert(store, &calls, &done, total, error);
     free(innermost);

@@ -36,7 +36,7 @@ static const char reader_settings[] =
     ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "           \
     "'run_assumption', 'child_launch', 'run_poll', 'kernel_collective', 'sweep', 'sweep_option', 'sweep_trace', " \
     "'sweep_parameter', 'call_executable', 'op_peer', "                                                           \
-    "'sweep_value', 'trace_source', 'plain_value'"
+    "'sweep_value', 'trace_source', 'plain_value', 'range_inputs', 'kernel_family', 'profiled_work'"
 
 enum { BUSY_MS = 5000 };
 
@@ -179,6 +179,7 @@ static const struct addition {
     { GT_STORE_WITH_PEERS, gt_schema_peers_sql },
     { GT_STORE_WITH_SOURCES, gt_schema_files_sql },
     { GT_STORE_WITH_PLAIN, gt_schema_plain_sql },
+    { GT_STORE_WITH_SHAPES, gt_schema_shapes_sql },
 };
 
 /* What a store of that version lacks; 0: schema.sql alone. */

@@ -47,6 +47,8 @@ enum { GT_STORE_WITH_PEERS = 11 };
 enum { GT_STORE_WITH_SOURCES = 12 };
 /* Whether it has plain fields (plain_rows.h); stores before do not. */
 enum { GT_STORE_WITH_PLAIN = 13 };
+/* Whether it has operators' inputs and kernels' families; stores before do not. */
+enum { GT_STORE_WITH_SHAPES = 14 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */

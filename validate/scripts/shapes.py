@@ -21,18 +21,11 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-FAMILIES = (("attention", ("flash", "fmha", "attention", "sdpa")), ("convolution", ("fprop", "dgrad", "wgrad", "conv", "scudnn", "nhwc", "winograd")),
-            ("product", ("gemm", "gemv", "nvjet", "splitk", "dot_kernel")), ("normalization", ("norm", "softmax", "rowwisemoments", "gammabeta", "bn_", "fusedparams")),
-            ("embedding", ("embedding", "index", "gather", "scatter")), ("sort", ("sort", "topk", "scan", "radix")),
-            ("reduction", ("reduce",)), ("copy", ("copy", "cat", "transpose", "fill")), ("elementwise", ("elementwise", "pool", "dropout", "upsample", "multi_tensor", "loss")))
-PRODUCTS = ("mm", "addmm", "bmm", "baddbmm")
+FAMILIES = {}  # of the kernels in the stores of all answers, by name
 
 
-def family_of(operator, kernel):
-    if operator.split("::")[-1] in PRODUCTS:
-        return "product"
-    name = kernel.lower()
-    return next((family for family, parts in FAMILIES if any(part in name for part in parts)), "other")
+def family_of(kernel):
+    return FAMILIES.get(kernel, "other")
 
 
 def occurrences(kernels):
@@ -72,6 +65,7 @@ def ask(program, trace, base, point):
             return None, text.stderr.strip()
         step = json.loads(text.stdout)["changes"][0]["step_us"]
         with sqlite3.connect(store) as db:
+            FAMILIES.update(db.execute("select name, family from kernel join kernel_family using (trace_id, kernel_no)"))
             run = db.execute("select max(run_id) from run").fetchone()[0]
             if not changes(base, point):
                 run -= 1  # the baseline
@@ -164,8 +158,8 @@ def main():
         if arguments.v:
             print("%-16s %4d %5d  kernels %9.0f %9.0f %+6.1f%%  step %9.0f %9.0f %+6.1f%%" % (
                 name, row["batch"], row["seq"], all_real, all_ours, 100 * (all_ours / all_real - 1), wall, step, 100 * (step / wall - 1)))
-    for family in sorted({family_of(c[3], c[4]) for c in cases}):
-        tell("kernels: " + family, [error(c[5], c[6]) for c in cases if family_of(c[3], c[4]) == family])
+    for family in sorted({family_of(c[4]) for c in cases}):
+        tell("kernels: " + family, [error(c[5], c[6]) for c in cases if family_of(c[4]) == family])
     tell("kernels: all", [error(c[5], c[6]) for c in cases])
     tell("kernels of a step", kernels)
     tell("steps", steps)

@@ -153,6 +153,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_NO_PREDICT: request->no_predict = true; return 0;
     case OPTION_TOP:
         request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX);
+        request->top_given = true;
         request->full = true;
         return 0;
     case OPTION_GAP:

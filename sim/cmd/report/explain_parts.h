@@ -12,6 +12,7 @@
 struct gt_explain_request {
     const char *store, *kernel; /* kernel NULL: the timeline */
     unsigned top;               /* rows of a list; 0: as is usual */
+    bool top_given;             /* by the user */
     gt_time_ps least_gap_ps;
     enum gt_format format;
     bool full;               /* people get all tables, not the summary */
@@ -31,6 +32,10 @@ void gt_explain_print_overview(FILE *out, const struct gt_loaded_run *run, const
                                const char *trust, const struct gt_explain_request *request);
 struct gt_table *gt_explain_overview_table(const struct gt_loaded_run *run, const struct gt_overview *overview);
 struct gt_table *gt_explain_advised_table(const struct gt_loaded_run *run, const struct gt_overview *overview);
+
+/* explain_kernels.c: the tables "kernel_families" and "kernels". */
+struct gt_table *gt_explain_families_table(const struct gt_loaded_run *run);
+struct gt_table *gt_explain_kernels_table(const struct gt_loaded_run *run, const struct gt_explain_request *request);
 
 /* The tables: "launch", "pipes", "stalls", "instructions" (the `top` worst), "advice".  At most
  * GT_EXPLAIN_TABLES of them, the caller's to free; returns how many. */

@@ -9,14 +9,13 @@
 #include "sim/cmd/report/explain_parts.h"
 #include "sim/cmd/report/predict.h"
 #include "traces/explain/explain.h"
-#include "traces/explain/families.h"
 #include "traces/explain/limits.h"
 #include "traces/explain/part.h"
 #include "traces/explain/ranks.h"
 #include "traces/import/warnings.h"
 #include "traces/store/answers.h"
 
-enum { TEXT_BYTES = 400, TABLES = 21 };
+enum { TEXT_BYTES = 400, TABLES = 22 };
 
 static double us(gt_time_ps ps)
 {
@@ -92,45 +91,6 @@ static struct gt_table *shares_table(const char *name, const char *what, const s
         gt_table_real(table, us(shares[i].launch_ps), 3);
         gt_table_real(table, us(shares[i].path_ps - shares[i].host_ps - shares[i].launch_ps), 3);
         gt_table_text(table, shares[i].name);
-    }
-    return table;
-}
-
-/* What most of their time is bound by. */
-static enum gt_kernel_bound most_bound(const struct gt_family_time *family)
-{
-    int most = 0;
-
-    for (int i = 1; i < GT_BOUNDS; i++)
-        most = family->bound_ps[i] > family->bound_ps[most] ? i : most;
-    return (enum gt_kernel_bound)most;
-}
-
-static struct gt_table *families_table(const struct gt_loaded_run *t)
-{
-    static const struct gt_column columns[] = {
-        { "family", GT_COLUMN_TEXT },     { "kernels", GT_COLUMN_NUMBER }, { "time_us", GT_COLUMN_TIME },
-        { "time_pct", GT_COLUMN_NUMBER }, { "bound", GT_COLUMN_TEXT },     { "bound_pct", GT_COLUMN_NUMBER },
-        { "longest", GT_COLUMN_WIDE },
-    };
-    struct gt_table *table = gt_table_new("kernel_families", columns, sizeof columns / sizeof columns[0]);
-    struct gt_family_time families[GT_FAMILIES];
-    size_t count = gt_family_times(t, families);
-    char text[TEXT_BYTES];
-
-    for (size_t i = 0; i < count; i++) {
-        enum gt_kernel_bound bound = most_bound(&families[i]);
-
-        gt_table_text(table, gt_kernel_family_names[families[i].family]);
-        gt_table_integer(table, (int64_t)families[i].launches);
-        gt_table_real(table, us(families[i].time_ps), 3);
-        gt_table_real(table, 100 * families[i].share, 1);
-        gt_table_text(table, gt_kernel_bound_names[bound]);
-        gt_table_real(table,
-                      families[i].time_ps > 0 ? 100 * us(families[i].bound_ps[bound]) / us(families[i].time_ps) : NAN,
-                      1);
-        gt_loaded_op_place(t, families[i].longest, text, sizeof text);
-        gt_table_text(table, text);
     }
     return table;
 }
@@ -331,7 +291,8 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     tables[count++] = causes_table(limits);
     tables[count++] = shares_table("steps", "step", limits->steps, limits->step_count, request->top);
     tables[count++] = shares_table("operators", "operator", limits->operators, limits->operator_count, request->top);
-    tables[count++] = families_table(t);
+    tables[count++] = gt_explain_families_table(t);
+    tables[count++] = gt_explain_kernels_table(t, request);
     tables[count++] = gaps_table(t, gaps, gap_count, request->top);
     tables[count++] = pairs_table(t, pairs, pair_count, request->top);
     tables[count++] = copies_table(t, copies, copy_count);
