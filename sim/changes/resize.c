@@ -170,6 +170,7 @@ static void size_kernel(struct work *s, gt_op_index index)
     c.from = gt_inputs_of(&s->r->inputs, range);
     if (memcmp(&to, c.from, sizeof to) == 0)
         return;
+    s->r->family_us[c.family] += c.took_us;
     if (gt_op_stated_ps(s->w, op) != GT_TIME_NONE)
         op->duration_ps = gt_whole_ps((double)gt_op_stated_ps(s->w, op) * factor_of(s, range, &c));
     op->kernel = with_grid(s->w, op->kernel, gt_kernel_grid_factor(&c));

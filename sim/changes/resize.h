@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_SIM_CHANGES_RESIZE_H
 #define GRIDTIDE_SIM_CHANGES_RESIZE_H
 
+#include "sim/devices/kernel_bound.h"
 #include "sim/rewrite/scenario.h"
 #include "sim/shapes/inputs.h"
 #include "sim/shapes/product.h"
@@ -20,6 +21,7 @@ struct gt_resize {
     double all_us, unknown_us;   /* of kernels; of those whose operators' inputs are unknown, */
     uint64_t unknown, of_optimiser; /* how many launches these are; launches on lists of parameters */
     double optimiser_us;
+    double family_us[GT_FAMILIES]; /* of kernels whose operators get other inputs, before that */
 };
 
 /* The inputs of the scenario's workload, and measured products.  Returns 0; -1 where no inputs were recorded, or the products cannot

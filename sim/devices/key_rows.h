@@ -191,7 +191,11 @@
     TIME("kernel.convolution_start_us", "us", kernel.convolution_start_ps, LONGEST_US, "8", \
          "convolutions: time besides their tiles, at most half of it all"), \
     KERNEL_NUMBER("weight_gradient_power", "power", weight_gradient_power, 0, 1, "0.6", \
-                  "power of the images by which gradients of convolutions' weights take longer: their sum is split")
+                  "power of the images by which gradients of convolutions' weights take longer: their sum is split"), \
+    KERNEL_NUMBER("attention_scores", "scores/cycle", attention_scores, 0.001, 1e6, "9", \
+                  "attention on tensor cores: pairs of a query and a key (attention_extra_keys included) for each SM"), \
+    KERNEL_NUMBER("plain_attention_scores", "scores/cycle", plain_attention_scores, 0.001, 1e6, "3.06", \
+                  "the same of 32-bit numbers, to be divided by the square root of the heads' size")
 
 #define LINK_ROWS \
     TEXT("link.pairs", link_pairs, "nvlink", \

@@ -10,8 +10,8 @@
 #include "sim/devices/device.h"
 #include "sim/shapes/inputs.h"
 
-enum gt_precision { GT_PRECISION_HALF, GT_PRECISION_TF32, GT_PRECISION_FP32, GT_PRECISIONS };
-extern const char *const gt_precision_names[GT_PRECISIONS]; /* "half" (16 bits), "tf32", "fp32" */
+enum gt_precision { GT_PRECISION_HALF, GT_PRECISION_TF32, GT_PRECISION_FP32, GT_PRECISION_FP8, GT_PRECISIONS };
+extern const char *const gt_precision_names[GT_PRECISIONS]; /* "half" (16 bits), "tf32", "fp32", "fp8" */
 
 /* How the two matrices lie, as BLAS says it, and what is special. */
 enum gt_product_form {
