@@ -34,7 +34,8 @@ static int read_argument(const char *argument, struct question *q, struct gt_err
 
     if (!read_type(last, strlen(last), &q->change.to) ||
         (colon != NULL && (!read_type(argument, (size_t)(colon - argument), &from) || from == GT_TYPE_FP8)))
-        return gt_error_set(error, "'%.40s' is no type; it takes bf16, fp16, fp32, tf32 or fp8, or RECORDED:TYPE", argument);
+        return gt_error_set(error, "'%.40s' is no type; it takes bf16, fp16, fp32, tf32 or fp8, or RECORDED:TYPE",
+                            argument);
     q->stated = colon != NULL;
     q->change.from = from == GT_TYPE_BF16 || from == GT_TYPE_FP16 ? GT_CLASS_HALF : GT_CLASS_SINGLE;
     return 0;
@@ -121,15 +122,17 @@ static void assume_types(const struct question *q)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "%s inputs stay: both types were recorded, as autocast has it",
                            classes[q->change.from == GT_CLASS_HALF ? GT_CLASS_SINGLE : GT_CLASS_HALF]);
     if (q->casts > 0)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "%llu launches that convert to the same type are left out; the host's work around them stays",
-                           (unsigned long long)q->casts);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%llu launches that convert to the same type are left out; the host's work around them stays",
+            (unsigned long long)q->casts);
     if (q->r.of_optimiser > 0 && q->r.parameters == 1)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "Parameters, and what the optimiser does with them, stay");
     else if (q->r.of_optimiser > 0)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
-                           "Parameters, gradients and the optimiser's state have the new type: %.3g times as many bytes",
-                           q->r.parameters);
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "Parameters, gradients and the optimiser's state have the new type: %.3g times as many bytes",
+            q->r.parameters);
 }
 
 static bool between_classes(const struct question *q)
@@ -154,9 +157,10 @@ static void assume_kernels(const struct question *q)
                            "numbers, cuDNN's or FlashAttention for 16-bit ones",
                            100 * attention);
     if (between_classes(q) && convolution > 0)
-        gt_scenario_assume(scenario, convolution > 0.05 ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-                           "Convolutions, %.1f%% of the kernels' time, keep their algorithm, with TF32 for 32-bit numbers",
-                           100 * convolution);
+        gt_scenario_assume(
+            scenario, convolution > 0.05 ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+            "Convolutions, %.1f%% of the kernels' time, keep their algorithm, with TF32 for 32-bit numbers",
+            100 * convolution);
 }
 
 static int check(struct question *q, struct gt_error *error)
@@ -170,8 +174,7 @@ static int check(struct question *q, struct gt_error *error)
         q->change.from = recorded;
     if (!gt_class_is_there(&q->r.inputs, q->change.from))
         return gt_error_set(error, "no operator has inputs of that type");
-    q->mixed = gt_class_is_there(&q->r.inputs,
-                                 q->change.from == GT_CLASS_HALF ? GT_CLASS_SINGLE : GT_CLASS_HALF) &&
+    q->mixed = gt_class_is_there(&q->r.inputs, q->change.from == GT_CLASS_HALF ? GT_CLASS_SINGLE : GT_CLASS_HALF) &&
                (between_classes(q) == (q->change.from == GT_CLASS_SINGLE));
     if (q->change.to == GT_TYPE_FP8 && device->compute_major * 10 + device->compute_minor < 89)
         return gt_error_set(error, "%s has no tensor cores for FP8 (compute capability 8.9)", device->name);

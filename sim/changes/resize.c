@@ -263,7 +263,8 @@ void gt_resize_assume(const struct gt_resize *resize)
         resize->scenario, GT_TRUST_MEDIUM,
         "Kernel times at other sizes come from the models of gridtide-model(7); host times stay as recorded");
     if (resize->unknown_us > 0.001 * resize->all_us)
-        gt_scenario_assume(resize->scenario, resize->unknown_us > 0.05 * resize->all_us ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+        gt_scenario_assume(resize->scenario,
+                           resize->unknown_us > 0.05 * resize->all_us ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
                            "%llu launches, %.1f%% of the kernels' time, are of operators without recorded inputs and "
                            "stay as recorded",
                            (unsigned long long)resize->unknown, 100 * resize->unknown_us / resize->all_us);

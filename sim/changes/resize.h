@@ -17,8 +17,8 @@ struct gt_resize {
     /* The optimiser's step, and other operators on lists of parameters, handle so many times as many bytes; 0: what they do
      * stays, whatever the rule says. */
     double parameters;
-    uint64_t changed;            /* operators with other inputs than before, once applied */
-    double all_us, unknown_us;   /* of kernels; of those whose operators' inputs are unknown, */
+    uint64_t changed;               /* operators with other inputs than before, once applied */
+    double all_us, unknown_us;      /* of kernels; of those whose operators' inputs are unknown, */
     uint64_t unknown, of_optimiser; /* how many launches these are; launches on lists of parameters */
     double optimiser_us;
     double family_us[GT_FAMILIES]; /* of kernels whose operators get other inputs, before that */

@@ -142,8 +142,8 @@ static double tiled_us(const struct gt_product *p, struct tile tile, const struc
         if (split > 1 &&
             (tiles * split > (double)device->sms * costs->split_waves || p->k / split < costs->split_least_k))
             break;
-        us = waves * (ceil(p->k / split / costs->tile_depth) * costs->tile_depth * per_k +
-                      (double)costs->wave_ps / 1e6);
+        us = waves *
+             (ceil(p->k / split / costs->tile_depth) * costs->tile_depth * per_k + (double)costs->wave_ps / 1e6);
         if (split > 1)
             us += (double)costs->split_ps / 1e6 + split * p->batch * p->m * p->n * 4 / rates->dram_bytes;
         best = fmin(best, us);

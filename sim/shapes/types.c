@@ -12,8 +12,8 @@ static const struct {
     const char *of_products, *of_others; /* NULL: as recorded */
     uint8_t bytes, other_bytes;
 } elements[GT_TYPES] = {
-    [GT_TYPE_BF16] = { "bfloat16", "bfloat16", 2, 2 },  [GT_TYPE_FP16] = { "float16", "float16", 2, 2 },
-    [GT_TYPE_FP32] = { "fp32", "float32", 4, 4 },       [GT_TYPE_TF32] = { "tf32", "float32", 4, 4 },
+    [GT_TYPE_BF16] = { "bfloat16", "bfloat16", 2, 2 }, [GT_TYPE_FP16] = { "float16", "float16", 2, 2 },
+    [GT_TYPE_FP32] = { "fp32", "float32", 4, 4 },      [GT_TYPE_TF32] = { "tf32", "float32", 4, 4 },
     [GT_TYPE_FP8] = { "float8_e4m3fn", NULL, 1, 0 },
 };
 
@@ -24,8 +24,8 @@ static enum gt_type_class class_of(const struct gt_tensor *tensor)
         const char *type;
         enum gt_type_class class;
     } rows[] = {
-        { "float16", GT_CLASS_HALF },   { "bfloat16", GT_CLASS_HALF }, { "float32", GT_CLASS_SINGLE },
-        { "tf32", GT_CLASS_SINGLE },    { "fp32", GT_CLASS_SINGLE },
+        { "float16", GT_CLASS_HALF }, { "bfloat16", GT_CLASS_HALF }, { "float32", GT_CLASS_SINGLE },
+        { "tf32", GT_CLASS_SINGLE },  { "fp32", GT_CLASS_SINGLE },
     };
 
     for (size_t i = 0; tensor->is_tensor && i < sizeof rows / sizeof rows[0]; i++)

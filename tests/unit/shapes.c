@@ -273,10 +273,13 @@ static void types_follow(void **state)
     static const struct {
         const char *name, *inputs, *half, *single;
     } rows[] = {
-        { "aten::linear", "float32[4,64] float32[8,64]", "float32[4,64] float32[8,64]", "float32[4,64] float32[8,64]" },
+        { "aten::linear", "float32[4,64] float32[8,64]", "float32[4,64] float32[8,64]",
+          "float32[4,64] float32[8,64]" },
         { "aten::mm", "bfloat16[4,64] bfloat16[64,8]", "float16[4,64] float16[64,8]", "fp32[4,64] fp32[64,8]" },
-        { "aten::copy_", "bfloat16[8,64] float32[8,64]", "float16[8,64] float32[8,64]", "float32[8,64] float32[8,64]" },
-        { "aten::nll_loss", "float32[4,8] int64[4] bool[4]", "float32[4,8] int64[4] bool[4]", "float32[4,8] int64[4] bool[4]" },
+        { "aten::copy_", "bfloat16[8,64] float32[8,64]", "float16[8,64] float32[8,64]",
+          "float32[8,64] float32[8,64]" },
+        { "aten::nll_loss", "float32[4,8] int64[4] bool[4]", "float32[4,8] int64[4] bool[4]",
+          "float32[4,8] int64[4] bool[4]" },
     };
     struct gt_workload *w = gt_workload_new();
     struct gt_all_inputs all;
