@@ -67,6 +67,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_shape.c sim/changes/change_sizes.c sim/changes/change_types.c sim/changes/resize.c sim/changes/resize.h sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
     sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h sim/shapes/types.c sim/shapes/types.h \
+    sim/shapes/votes.c sim/shapes/votes.h sim/shapes/widths.c sim/shapes/widths.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/without.c sim/rewrite/without.h sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \

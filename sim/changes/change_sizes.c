@@ -1,9 +1,10 @@
-/* batch=N, seq=N: operators get other sizes, and their kernels take as long as they then do. */
+/* batch=N, seq=N, hidden=N: operators get other sizes, and their kernels take as long as they then do. */
 #include <string.h>
 
 #include "sim/changes/change.h"
 #include "sim/changes/resize.h"
 #include "sim/shapes/sizes.h"
+#include "sim/shapes/widths.h"
 
 static const uint64_t largest = 1u << 24;
 
@@ -34,24 +35,44 @@ static int read_argument(const char *argument, uint64_t *from, uint64_t *to, str
 }
 
 /* gt_resize.rule */
-static void follow(const void *sizes, gt_range_index range, struct gt_inputs *to)
+static void follow_sizes(const void *sizes, gt_range_index range, struct gt_inputs *to)
 {
     gt_sizes_apply(sizes, range, to);
 }
 
-/* What was asked: of the batch, or of the length of sequences. */
+static void follow_widths(const void *widths, gt_range_index range, struct gt_inputs *to)
+{
+    gt_widths_apply(widths, range, to);
+}
+
+/* Sizes that may be asked for. */
+enum kind { BATCH, SEQ, WIDTH };
+static const struct {
+    const char *change, *what;
+    uint64_t (*recorded)(const struct gt_all_inputs *all);
+} kinds[] = {
+    [BATCH] = { "batch", "batch", gt_recorded_batch },
+    [SEQ] = { "seq", "length of sequences", gt_recorded_seq },
+    [WIDTH] = { "hidden", "width of the model", gt_recorded_width },
+};
+
 struct question {
-    bool seq;
-    const char *what;
+    enum kind kind;
     uint64_t before, elected, stated, from, to; /* after an earlier change, by the inputs, as asked; 0: none of it */
 };
+
+/* What earlier changes made of it. */
+static uint64_t *made(struct gt_scenario *scenario, enum kind kind)
+{
+    return kind == BATCH ? &scenario->batch : kind == SEQ ? &scenario->seq : &scenario->width;
+}
 
 static void assume(struct gt_scenario *scenario, const struct question *q)
 {
     bool sure = q->stated != 0 || q->before != 0;
 
     gt_scenario_assume(scenario, sure ? GT_TRUST_HIGH : GT_TRUST_MEDIUM, "The %s%s is %llu%s; it becomes %llu",
-                       q->before != 0 ? "" : "recorded ", q->what, (unsigned long long)q->from,
+                       q->before != 0 ? "" : "recorded ", kinds[q->kind].what, (unsigned long long)q->from,
                        q->before != 0 ? " after the change before"
                        : sure         ? ""
                                       : ", by the inputs of the operators",
@@ -70,46 +91,43 @@ static void assume_seq(struct gt_scenario *scenario, const struct gt_sizes *size
                            (unsigned long long)sizes->change.seq);
 }
 
+static void assume_rounded(struct gt_scenario *scenario, const struct gt_width_sides *sides, enum gt_trust trust,
+                           const char *what)
+{
+    for (uint32_t i = 0; i < sides->count; i++)
+        if (!sides->sides[i].is_exact)
+            gt_scenario_assume(scenario, trust, "%s of %llu becomes %llu: it is in no whole proportion to the width",
+                               what, (unsigned long long)sides->sides[i].from,
+                               (unsigned long long)sides->sides[i].to);
+}
+
+static void assume_widths(struct gt_scenario *scenario, const struct gt_widths *widths)
+{
+    if (widths->heads.count > 0)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Heads of attention keep their size; their number follows the width");
+    assume_rounded(scenario, &widths->heads, GT_TRUST_LOW, "A number of heads");
+    assume_rounded(scenario, &widths->features, GT_TRUST_MEDIUM, "An inner size");
+}
+
 static int check_question(const struct question *q, struct gt_error *error)
 {
-    const char *name = q->seq ? "seq" : "batch";
+    const char *what = kinds[q->kind].what;
 
     if (q->before != 0 && q->stated != 0 && q->stated != q->before)
-        return gt_error_set(error, "the %s is %llu after the change before, not %llu", q->what,
+        return gt_error_set(error, "the %s is %llu after the change before, not %llu", what,
                             (unsigned long long)q->before, (unsigned long long)q->stated);
     if (q->from == 0)
         return gt_error_set(error,
-                            "the recorded %s cannot be found in the operators' inputs; state it: %s=RECORDED:N",
-                            q->what, name);
+                            "the recorded %s cannot be found in the operators' inputs; state it: %s=RECORDED:N", what,
+                            kinds[q->kind].change);
     if (q->from > largest)
-        return gt_error_set(error, "the recorded %s is %llu, which is more than %llu; state it: %s=RECORDED:N",
-                            q->what, (unsigned long long)q->from, (unsigned long long)largest, name);
-    if (q->seq && q->from == 1)
+        return gt_error_set(error, "the recorded %s is %llu, which is more than %llu; state it: %s=RECORDED:N", what,
+                            (unsigned long long)q->from, (unsigned long long)largest, kinds[q->kind].change);
+    if (q->kind == SEQ && q->from == 1)
         return gt_error_set(error,
                             "a recorded length of 1 cannot be told from other sizes; record a longer sequence");
     return 0;
-}
-
-static int answer(struct gt_resize *r, const struct question *q, const struct gt_size_change *change,
-                  struct gt_error *error)
-{
-    struct gt_sizes sizes;
-    int result;
-
-    gt_sizes_find(&sizes, &r->inputs, change);
-    r->rule = follow;
-    r->how = &sizes;
-    result = gt_resize_apply(r, error);
-    if (result == 0 && r->changed == 0 && q->from != q->to) {
-        result = gt_error_set(error, "no operator's input follows a recorded %s of %llu%s", q->what,
-                              (unsigned long long)q->from, q->stated != 0 ? "; is that what was recorded?" : "");
-    } else if (result == 0) {
-        assume(r->scenario, q);
-        gt_resize_assume(r);
-        assume_seq(r->scenario, &sizes);
-    }
-    gt_sizes_free(&sizes);
-    return result;
 }
 
 /* The batch and the length as they are: as changes before left them, or by the inputs.  Those that are absurd are left alone. */
@@ -120,37 +138,82 @@ static struct gt_size_change sizes_now(const struct gt_resize *r, const struct q
 
     change.batch = scenario->batch != 0 ? scenario->batch : gt_recorded_batch(&r->inputs);
     change.seq = scenario->seq != 0 ? scenario->seq : gt_recorded_seq(&r->inputs);
-    *(q->seq ? &change.seq : &change.batch) = q->from;
+    if (q->kind != WIDTH)
+        *(q->kind == SEQ ? &change.seq : &change.batch) = q->from;
     if (change.batch == 0 || change.batch > largest)
         change.batch = 1;
     if (change.seq > largest)
         change.seq = 0;
     change.new_batch = change.batch;
     change.new_seq = change.seq;
-    *(q->seq ? &change.new_seq : &change.new_batch) = q->to;
+    if (q->kind != WIDTH)
+        *(q->kind == SEQ ? &change.new_seq : &change.new_batch) = q->to;
     return change;
+}
+
+static int resize(struct gt_resize *r, const struct question *q, struct gt_error *error)
+{
+    if (gt_resize_apply(r, error) != 0)
+        return -1;
+    if (r->changed == 0 && q->from != q->to)
+        return gt_error_set(error, "no operator's input follows a recorded %s of %llu%s", kinds[q->kind].what,
+                            (unsigned long long)q->from, q->stated != 0 ? "; is that what was recorded?" : "");
+    assume(r->scenario, q);
+    gt_resize_assume(r);
+    return 0;
+}
+
+static int answer_sizes(struct gt_resize *r, const struct question *q, struct gt_error *error)
+{
+    struct gt_size_change change = sizes_now(r, q);
+    struct gt_sizes sizes;
+    int result;
+
+    gt_sizes_find(&sizes, &r->inputs, &change);
+    r->rule = follow_sizes;
+    r->how = &sizes;
+    result = resize(r, q, error);
+    if (result == 0)
+        assume_seq(r->scenario, &sizes);
+    gt_sizes_free(&sizes);
+    return result;
+}
+
+static int answer_widths(struct gt_resize *r, const struct question *q, struct gt_error *error)
+{
+    struct gt_size_change now = sizes_now(r, q);
+    struct gt_widths widths;
+    int result;
+
+    gt_widths_find(&widths, &r->inputs, &now, q->from, q->to);
+    r->rule = follow_widths;
+    r->how = &widths;
+    r->parameters = gt_resize_parameters(r);
+    result = resize(r, q, error);
+    if (result == 0) {
+        assume_widths(r->scenario, &widths);
+        gt_resize_assume_parameters(r);
+    }
+    gt_widths_free(&widths);
+    return result;
 }
 
 static int ask(struct gt_resize *r, struct question *q, struct gt_error *error)
 {
-    struct gt_scenario *scenario = r->scenario;
-    struct gt_size_change change;
+    uint64_t *before = made(r->scenario, q->kind);
 
-    q->before = q->seq ? scenario->seq : scenario->batch;
-    q->elected = q->seq ? gt_recorded_seq(&r->inputs) : gt_recorded_batch(&r->inputs);
+    q->before = *before;
+    q->elected = kinds[q->kind].recorded(&r->inputs);
     q->from = q->before != 0 ? q->before : q->stated != 0 ? q->stated : q->elected;
-    if (check_question(q, error) != 0)
+    if (check_question(q, error) != 0 || (q->kind == WIDTH ? answer_widths : answer_sizes)(r, q, error) != 0)
         return -1;
-    change = sizes_now(r, q);
-    if (answer(r, q, &change, error) != 0)
-        return -1;
-    *(q->seq ? &scenario->seq : &scenario->batch) = q->to;
+    *before = q->to;
     return 0;
 }
 
-static int apply(struct gt_scenario *scenario, const char *argument, bool seq, struct gt_error *error)
+static int apply(struct gt_scenario *scenario, const char *argument, enum kind kind, struct gt_error *error)
 {
-    struct question q = { .seq = seq, .what = seq ? "length of sequences" : "batch" };
+    struct question q = { .kind = kind };
     struct gt_resize r;
     int result = read_argument(argument, &q.stated, &q.to, error);
 
@@ -165,12 +228,17 @@ static int apply(struct gt_scenario *scenario, const char *argument, bool seq, s
 
 static int apply_batch(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    return apply(scenario, argument, false, error);
+    return apply(scenario, argument, BATCH, error);
 }
 
 static int apply_seq(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    return apply(scenario, argument, true, error);
+    return apply(scenario, argument, SEQ, error);
+}
+
+static int apply_hidden(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    return apply(scenario, argument, WIDTH, error);
 }
 
 const struct gt_change_kind gt_change_batch = {
@@ -186,4 +254,11 @@ const struct gt_change_kind gt_change_seq = {
     .takes = GT_ARGUMENT_NEEDED,
     .help = "the same with sequences of another length",
     .apply = apply_seq,
+};
+const struct gt_change_kind gt_change_hidden = {
+    .name = "hidden",
+    .argument = "N",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "give the model layers of another width; RECORDED:N also states the recorded one",
+    .apply = apply_hidden,
 };

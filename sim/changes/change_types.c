@@ -5,7 +5,6 @@
 #include "sim/changes/change.h"
 #include "sim/changes/resize.h"
 #include "sim/rewrite/without.h"
-#include "sim/shapes/roles.h"
 #include "sim/shapes/types.h"
 
 struct question {
@@ -47,28 +46,6 @@ static void follow(const void *how, gt_range_index range, struct gt_inputs *to)
     const struct question *q = how;
 
     gt_types_apply(&q->r.inputs, &q->change, range, to);
-}
-
-/* How many times as many bytes the parameters have. */
-static double parameters_factor(const struct question *q)
-{
-    const struct gt_workload *w = q->r.scenario->workload;
-    double before = 0, after = 0;
-
-    for (gt_range_index i = 0; i < w->range_count; i++) {
-        const struct gt_inputs *from = gt_inputs_of(&q->r.inputs, i);
-        const char *roles = gt_roles_of(gt_operator_name(w, i));
-        struct gt_inputs to;
-
-        if (from == NULL || *roles == '\0')
-            continue;
-        follow(q, i, &to);
-        for (int j = 0; j < from->count && roles[j] != '\0'; j++) {
-            before += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&from->tensors[j]) : 0;
-            after += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&to.tensors[j]) : 0;
-        }
-    }
-    return before > 0 ? after / before : 1;
 }
 
 static double family_part(const struct question *q, enum gt_kernel_family family)
@@ -126,13 +103,6 @@ static void assume_types(const struct question *q)
             scenario, GT_TRUST_MEDIUM,
             "%llu launches that convert to the same type are left out; the host's work around them stays",
             (unsigned long long)q->casts);
-    if (q->r.of_optimiser > 0 && q->r.parameters == 1)
-        gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "Parameters, and what the optimiser does with them, stay");
-    else if (q->r.of_optimiser > 0)
-        gt_scenario_assume(
-            scenario, GT_TRUST_MEDIUM,
-            "Parameters, gradients and the optimiser's state have the new type: %.3g times as many bytes",
-            q->r.parameters);
 }
 
 static bool between_classes(const struct question *q)
@@ -190,7 +160,7 @@ static int answer(struct question *q, struct gt_error *error)
         return -1;
     q->r.rule = follow;
     q->r.how = q;
-    q->r.parameters = parameters_factor(q);
+    q->r.parameters = gt_resize_parameters(&q->r);
     gone = find_casts(q);
     result = gt_resize_apply(&q->r, error);
     if (result == 0) {
@@ -198,6 +168,7 @@ static int answer(struct question *q, struct gt_error *error)
             gt_scenario_replace(q->r.scenario, gt_workload_without(q->r.scenario->workload, gone));
         assume_types(q);
         assume_kernels(q);
+        gt_resize_assume_parameters(&q->r);
         gt_resize_assume(&q->r);
     }
     free(gone);

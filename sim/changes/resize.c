@@ -6,6 +6,7 @@
 
 #include "sim/machine/durations.h"
 #include "sim/shapes/kernel_time.h"
+#include "sim/shapes/roles.h"
 #include "sim/workload/ranges.h"
 
 static const double largest_bytes = (double)(UINT64_C(1) << 62);
@@ -255,6 +256,50 @@ int gt_resize_apply(struct gt_resize *resize, struct gt_error *error)
     free(s.product_us);
     free(s.product_factor);
     return result;
+}
+
+/* By the places where operators take parameters, or a backward pass adds up their gradients. */
+static void sum_parameters(const struct gt_resize *resize, bool gradients, double *before, double *after)
+{
+    const struct gt_workload *w = resize->scenario->workload;
+
+    for (gt_range_index i = 0; i < w->range_count; i++) {
+        const struct gt_inputs *from = gt_inputs_of(&resize->inputs, i);
+        const char *name = gt_operator_name(w, i), *roles = gt_roles_of(name);
+        struct gt_inputs to;
+
+        if (from == NULL || *roles == '\0' || (strstr(name, "AccumulateGrad") != NULL) != gradients)
+            continue;
+        resize->rule(resize->how, i, &to);
+        for (int j = 0; j < from->count && roles[j] != '\0'; j++) {
+            *before += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&from->tensors[j]) : 0;
+            *after += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&to.tensors[j]) : 0;
+        }
+    }
+}
+
+double gt_resize_parameters(const struct gt_resize *resize)
+{
+    double before = 0, after = 0;
+
+    sum_parameters(resize, true, &before, &after);
+    if (before == 0)
+        sum_parameters(resize, false, &before, &after);
+    return before > 0 ? after / before : 1;
+}
+
+void gt_resize_assume_parameters(const struct gt_resize *resize)
+{
+    if (resize->of_optimiser == 0)
+        return;
+    if (resize->parameters == 1)
+        gt_scenario_assume(resize->scenario, GT_TRUST_MEDIUM,
+                           "Parameters, and what the optimiser does with them, stay");
+    else
+        gt_scenario_assume(resize->scenario, GT_TRUST_MEDIUM,
+                           "Parameters, gradients and the optimiser's state have %.3g times as many bytes, and its "
+                           "kernels handle them in as many launches",
+                           resize->parameters);
 }
 
 void gt_resize_assume(const struct gt_resize *resize)

@@ -33,6 +33,11 @@ void gt_resize_end(struct gt_resize *resize);
  * than can be simulated. */
 int gt_resize_apply(struct gt_resize *resize, struct gt_error *error);
 
+/* By the rule: the bytes of a model's parameters as a part of what they were, 1 where none are known.  Before gt_resize_apply(). */
+double gt_resize_parameters(const struct gt_resize *resize);
+/* What the answer says of them, if there is an optimiser. */
+void gt_resize_assume_parameters(const struct gt_resize *resize);
+
 /* What every answer of such a change rests on. */
 void gt_resize_assume(const struct gt_resize *resize);
 

@@ -12,6 +12,7 @@
 #include "sim/shapes/kernel_time.h"
 #include "sim/shapes/sizes.h"
 #include "sim/shapes/types.h"
+#include "sim/shapes/widths.h"
 #include "sim/workload/ranges.h"
 #include "traces/io/device_file.h"
 #include "traces/io/product_file.h"
@@ -309,6 +310,68 @@ static void types_follow(void **state)
     gt_workload_free(w);
 }
 
+/* Operators of a model of width 256, recorded with 4 sequences of 100 words: 8 heads of 32, of which keys have 2, an inner size of 700. */
+/* clang-format off */
+static const struct { const char *name, *inputs, *asked; } widths[] = { /* asked: 256 to 512 */
+    { "aten::embedding", "float32[5000,256] int64[4,100]", "float32[5000,512] int64[4,100]" },
+    { "aten::linear", "float32[4,100,256] float32[256,256]", "float32[4,100,512] float32[512,512]" },
+    { "aten::linear", "float32[4,100,256] float32[64,256]", "float32[4,100,512] float32[128,512]" },   /* keys */
+    { "aten::linear", "float32[4,100,256] float32[768,256]", "float32[4,100,512] float32[1536,512]" }, /* all three */
+    { "aten::linear", "float32[4,100,256] float32[1400,256]", "float32[4,100,512] float32[2800,512]" }, /* gate and up */
+    { "aten::linear", "float32[4,100,700] float32[256,700]", "float32[4,100,1400] float32[512,1400]" },
+    { "aten::linear", "float32[4,100,256] float32[5000,256]", "float32[4,100,512] float32[5000,512]" }, /* words */
+    { "aten::linear", "float32[4,100,90] float32[180,90]", "float32[4,100,90] float32[180,90]" }, /* not of the width */
+    { "aten::layer_norm", "float32[4,100,256] - float32[256] float32[256]", "float32[4,100,512] - float32[512] float32[512]" },
+    { "aten::scaled_dot_product_attention", "float32[4,8,100,32] float32[4,2,100,32]", "float32[4,16,100,32] float32[4,4,100,32]" },
+    { "aten::add", "float32[4,100,8,32] float32[4,100,1,1]", "float32[4,100,16,32] float32[4,100,1,1]" },
+    { "aten::_softmax", "float32[4,8,100,100]", "float32[4,16,100,100]" },
+    { "aten::bmm", "float32[32,100,32] float32[32,32,100]", "float32[64,100,32] float32[64,32,100]" },
+    { "aten::mm", "float32[256,400] float32[400,700]", "float32[512,400] float32[400,1400]" }, /* a weight's gradient */
+    { "aten::addmm", "float32[256] float32[400,256] float32[256,256]", "float32[512] float32[400,512] float32[512,512]" },
+    { "aten::sum", "float32[400,700]", "float32[400,1400]" },
+    { "aten::gt", "bool[4,100,256] int64[4,100]", "bool[4,100,512] int64[4,100]" },
+};
+/* clang-format on */
+
+static void widths_follow(void **state)
+{
+    const struct gt_size_change now = { 4, 4, 100, 100 };
+    struct gt_workload *w = gt_workload_new();
+    struct gt_all_inputs all;
+    struct gt_widths found;
+
+    (void)state;
+    gt_workload_add_thread(w);
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        add_operator(w, i, widths[i].name, widths[i].inputs);
+    gt_ranges_finish(w, NULL);
+    gt_all_inputs_find(&all, w);
+    assert_int_equal(gt_recorded_width(&all), 256);
+    gt_widths_find(&found, &all, &now, 256, 512);
+    for (gt_range_index i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        struct gt_inputs to;
+        char *text;
+
+        gt_widths_apply(&found, i, &to);
+        text = gt_tensors_text(to.tensors, to.count);
+        if (strcmp(text, widths[i].asked) != 0)
+            fail_msg("%s %s becomes %s, not %s", widths[i].name, widths[i].inputs, text, widths[i].asked);
+        free(text);
+    }
+    gt_widths_free(&found);
+    /* To 400: 12.5 heads are 13 (away from 0), 3.125 are 3, 1093.75 of the inner size 1096. */
+    gt_widths_find(&found, &all, &now, 256, 400);
+    for (uint32_t i = 0; i < found.features.count; i++)
+        if (found.features.sides[i].from == 700)
+            assert_true(found.features.sides[i].to == 1096 && !found.features.sides[i].is_exact);
+    for (uint32_t i = 0; i < found.heads.count; i++)
+        if (found.heads.sides[i].from == 8)
+            assert_true(found.heads.sides[i].to == 13 && !found.heads.sides[i].is_exact);
+    gt_widths_free(&found);
+    gt_all_inputs_free(&all);
+    gt_workload_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +386,7 @@ int main(void)
         cmocka_unit_test(attention_of_another_type),
         cmocka_unit_test(products_of_another_type),
         cmocka_unit_test(types_follow),
+        cmocka_unit_test(widths_follow),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
