@@ -136,12 +136,9 @@ static void assume_kernels(const struct question *q)
 static int check(struct question *q, struct gt_error *error)
 {
     const struct gt_device *device = &q->r.scenario->recorded;
-    enum gt_type_class recorded;
 
-    if (!gt_recorded_class(&q->r.inputs, &recorded))
+    if (!q->stated && !gt_recorded_class(&q->r.inputs, &q->change.from))
         return gt_error_set(error, "no operator has inputs of bfloat16, float16 or float32");
-    if (!q->stated)
-        q->change.from = recorded;
     if (!gt_class_is_there(&q->r.inputs, q->change.from))
         return gt_error_set(error, "no operator has inputs of that type");
     q->mixed = gt_class_is_there(&q->r.inputs, q->change.from == GT_CLASS_HALF ? GT_CLASS_SINGLE : GT_CLASS_HALF) &&

@@ -124,9 +124,10 @@ static void find_weights(struct gt_widths *w)
     }
 }
 
+/* Does it take rows of a table? */
 static bool is_embedding(const char *name)
 {
-    return strncmp(name, "embedding", 9) == 0;
+    return strncmp(name, "embedding", 9) == 0 || strcmp(name, "index_select") == 0;
 }
 
 /* Rows of an embedding's table: a vocabulary, or places. */
@@ -252,10 +253,12 @@ static int heads_side(const struct gt_widths *w, const struct gt_tensor *tensor,
 {
     int side = role == GT_ROLE_HEADS_LAST ? 2 : 1;
 
-    if (tensor->sides < 4 || w->heads.count == 0 || role == GT_ROLE_IMAGES)
+    if (w->heads.count == 0 || role == GT_ROLE_IMAGES)
         return -1;
     if (role == GT_ROLE_HEADS || role == GT_ROLE_HEADS_LAST)
-        return side;
+        return side < tensor->sides ? side : -1;
+    if (tensor->sides < 4)
+        return -1;
     for (side = 1; side + 1 < tensor->sides; side++)
         if (!is_seq(w, tensor->size[side]) && find_side(&w->heads, tensor->size[side]) != NULL)
             return side;
@@ -270,9 +273,19 @@ static uint64_t first_after(const struct gt_widths *w, uint64_t size)
     return size % batch == 0 && size != batch ? after(&w->heads, size / batch) * batch : size;
 }
 
-/* The last side that is of features; the first is of the batch. */
+/* Of a tensor with one side: a parameter that no operator's place gave away, or one number for each sequence or word. */
+static bool is_of_batch(const struct gt_widths *w, uint64_t size)
+{
+    const struct gt_size_change *now = &w->sizes.change;
+
+    return size == now->batch || is_seq(w, size) || size == now->batch * now->seq;
+}
+
+/* The last side that is of features; the first of several is of the batch. */
 static void scale_features(const struct gt_widths *w, struct gt_tensor *tensor)
 {
+    if (tensor->sides == 1 && !is_of_batch(w, tensor->size[0]))
+        tensor->size[0] = after(&w->features, tensor->size[0]);
     for (int i = tensor->sides - 1; i > 0; i--) {
         if (!is_feature(w, tensor->size[i]) || (i + 1 < tensor->sides && is_seq(w, tensor->size[i])))
             continue;
