@@ -118,7 +118,7 @@ static bool has_sides(const struct question *q, const struct gt_inputs *inputs)
     return true;
 }
 
-/* gt_resize.rule */
+/* gt_resize_rule */
 static void follow(const void *how, gt_range_index range, struct gt_inputs *to)
 {
     const struct question *q = how;
@@ -196,10 +196,8 @@ static int answer(struct question *q, struct gt_error *error)
 {
     if (check(q, error) != 0)
         return -1;
-    q->r.rule = follow;
-    q->r.how = q;
     q->r.parameters = 1;
-    if (gt_resize_apply(&q->r, error) != 0)
+    if (gt_resize_apply(&q->r, follow, q, error) != 0)
         return -1;
     gt_scenario_assume(q->r.scenario, GT_TRUST_HIGH, "%llu calls of '%s' get inputs of %s; they had others in %llu",
                        (unsigned long long)q->fitting, q->pattern, q->dims, (unsigned long long)q->r.changed);

@@ -34,7 +34,7 @@ static int read_argument(const char *argument, uint64_t *from, uint64_t *to, str
     return 0;
 }
 
-/* gt_resize.rule */
+/* Rules: gt_resize_rule. */
 static void follow_sizes(const void *sizes, gt_range_index range, struct gt_inputs *to)
 {
     gt_sizes_apply(sizes, range, to);
@@ -151,9 +151,10 @@ static struct gt_size_change sizes_now(const struct gt_resize *r, const struct q
     return change;
 }
 
-static int resize(struct gt_resize *r, const struct question *q, struct gt_error *error)
+static int resize(struct gt_resize *r, const struct question *q, gt_resize_rule *rule, const void *how,
+                  struct gt_error *error)
 {
-    if (gt_resize_apply(r, error) != 0)
+    if (gt_resize_apply(r, rule, how, error) != 0)
         return -1;
     if (r->changed == 0 && q->from != q->to)
         return gt_error_set(error, "no operator's input follows a recorded %s of %llu%s", kinds[q->kind].what,
@@ -170,9 +171,7 @@ static int answer_sizes(struct gt_resize *r, const struct question *q, struct gt
     int result;
 
     gt_sizes_find(&sizes, &r->inputs, &change);
-    r->rule = follow_sizes;
-    r->how = &sizes;
-    result = resize(r, q, error);
+    result = resize(r, q, follow_sizes, &sizes, error);
     if (result == 0)
         assume_seq(r->scenario, &sizes);
     gt_sizes_free(&sizes);
@@ -186,10 +185,8 @@ static int answer_widths(struct gt_resize *r, const struct question *q, struct g
     int result;
 
     gt_widths_find(&widths, &r->inputs, &now, q->from, q->to);
-    r->rule = follow_widths;
-    r->how = &widths;
-    r->parameters = gt_resize_parameters(r);
-    result = resize(r, q, error);
+    r->parameters = gt_resize_parameters(r, follow_widths, &widths);
+    result = resize(r, q, follow_widths, &widths, error);
     if (result == 0) {
         assume_widths(r->scenario, &widths);
         gt_resize_assume_parameters(r);

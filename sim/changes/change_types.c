@@ -40,7 +40,7 @@ static int read_argument(const char *argument, struct question *q, struct gt_err
     return 0;
 }
 
-/* gt_resize.rule */
+/* gt_resize_rule */
 static void follow(const void *how, gt_range_index range, struct gt_inputs *to)
 {
     const struct question *q = how;
@@ -155,11 +155,9 @@ static int answer(struct question *q, struct gt_error *error)
 
     if (check(q, error) != 0)
         return -1;
-    q->r.rule = follow;
-    q->r.how = q;
-    q->r.parameters = gt_resize_parameters(&q->r);
+    q->r.parameters = gt_resize_parameters(&q->r, follow, q);
     gone = find_casts(q);
-    result = gt_resize_apply(&q->r, error);
+    result = gt_resize_apply(&q->r, follow, q, error);
     if (result == 0) {
         if (q->casts > 0)
             gt_scenario_replace(q->r.scenario, gt_workload_without(q->r.scenario->workload, gone));

@@ -14,6 +14,8 @@ static const double largest_bytes = (double)(UINT64_C(1) << 62);
 struct work { /* on the workload */
     struct gt_resize *r;
     struct gt_workload *w;
+    gt_resize_rule *rule;
+    const void *how;
     bool *optimiser;        /* by range: of an optimiser's step */
     bool *of_list;          /* by call: of an operator on a list of parameters, whose sizes are not recorded */
     double *product_us;     /* by range: of an operator's product, of all its kernels */
@@ -94,7 +96,7 @@ static void inputs_after(const struct work *s, gt_range_index range, struct gt_i
     if (s->optimiser[range] && s->r->parameters == 0)
         *to = *gt_inputs_of(&s->r->inputs, range);
     else
-        s->r->rule(s->r->how, range, to);
+        s->rule(s->how, range, to);
 }
 
 /* More blocks in the direction that has the most. */
@@ -241,9 +243,9 @@ static void state_inputs(struct work *s)
     }
 }
 
-int gt_resize_apply(struct gt_resize *resize, struct gt_error *error)
+int gt_resize_apply(struct gt_resize *resize, gt_resize_rule *rule, const void *how, struct gt_error *error)
 {
-    struct work s = { .r = resize, .w = resize->scenario->workload };
+    struct work s = { .r = resize, .w = resize->scenario->workload, .rule = rule, .how = how };
     int result;
 
     find_optimiser(&s);
@@ -259,18 +261,18 @@ int gt_resize_apply(struct gt_resize *resize, struct gt_error *error)
 }
 
 /* By the places where operators take parameters, or a backward pass adds up their gradients. */
-static void sum_parameters(const struct gt_resize *resize, bool gradients, double *before, double *after)
+static void sum_parameters(const struct work *s, bool gradients, double *before, double *after)
 {
-    const struct gt_workload *w = resize->scenario->workload;
+    const struct gt_workload *w = s->w;
 
     for (gt_range_index i = 0; i < w->range_count; i++) {
-        const struct gt_inputs *from = gt_inputs_of(&resize->inputs, i);
+        const struct gt_inputs *from = gt_inputs_of(&s->r->inputs, i);
         const char *name = gt_operator_name(w, i), *roles = gt_roles_of(name);
         struct gt_inputs to;
 
         if (from == NULL || *roles == '\0' || (strstr(name, "AccumulateGrad") != NULL) != gradients)
             continue;
-        resize->rule(resize->how, i, &to);
+        s->rule(s->how, i, &to);
         for (int j = 0; j < from->count && roles[j] != '\0'; j++) {
             *before += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&from->tensors[j]) : 0;
             *after += roles[j] == GT_ROLE_PARAMETER ? gt_tensor_bytes(&to.tensors[j]) : 0;
@@ -278,13 +280,14 @@ static void sum_parameters(const struct gt_resize *resize, bool gradients, doubl
     }
 }
 
-double gt_resize_parameters(const struct gt_resize *resize)
+double gt_resize_parameters(struct gt_resize *resize, gt_resize_rule *rule, const void *how)
 {
+    const struct work s = { .r = resize, .w = resize->scenario->workload, .rule = rule, .how = how };
     double before = 0, after = 0;
 
-    sum_parameters(resize, true, &before, &after);
+    sum_parameters(&s, true, &before, &after);
     if (before == 0)
-        sum_parameters(resize, false, &before, &after);
+        sum_parameters(&s, false, &before, &after);
     return before > 0 ? after / before : 1;
 }
 

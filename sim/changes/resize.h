@@ -7,13 +7,13 @@
 #include "sim/shapes/inputs.h"
 #include "sim/shapes/product.h"
 
+/* What an operator is given after the change, by `how`.  Its inputs are known. */
+typedef void gt_resize_rule(const void *how, gt_range_index range, struct gt_inputs *to);
+
 struct gt_resize {
     struct gt_scenario *scenario;
     struct gt_all_inputs inputs; /* before the change */
     struct gt_product_sweep *products;
-    /* What the operator is given after the change.  Its inputs are known. */
-    void (*rule)(const void *how, gt_range_index range, struct gt_inputs *to);
-    const void *how;
     /* The optimiser's step, and other operators on lists of parameters, handle so many times as many bytes; 0: what they do
      * stays, whatever the rule says. */
     double parameters;
@@ -31,10 +31,10 @@ void gt_resize_end(struct gt_resize *resize);
 
 /* By the rule.  The workload states the new inputs from then on, for the changes that follow.  Returns 0; -1 where that takes longer
  * than can be simulated. */
-int gt_resize_apply(struct gt_resize *resize, struct gt_error *error);
+int gt_resize_apply(struct gt_resize *resize, gt_resize_rule *rule, const void *how, struct gt_error *error);
 
 /* By the rule: the bytes of a model's parameters as a part of what they were, 1 where none are known.  Before gt_resize_apply(). */
-double gt_resize_parameters(const struct gt_resize *resize);
+double gt_resize_parameters(struct gt_resize *resize, gt_resize_rule *rule, const void *how);
 /* What the answer says of them, if there is an optimiser. */
 void gt_resize_assume_parameters(const struct gt_resize *resize);
 

@@ -53,7 +53,7 @@ static bool divides(const struct gt_widths *w, uint64_t size)
 
 static uint64_t rounded(double size, uint64_t unit)
 {
-    return (uint64_t)fmax(1, round(size / (double)unit)) * unit;
+    return (uint64_t)fmin(fmax(1, round(size / (double)unit)), 1e18) * unit;
 }
 
 static void add_heads(struct gt_widths *w, uint64_t heads)
