@@ -69,9 +69,9 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
     sim/shapes/precision.c sim/shapes/precision.h sim/shapes/profiled_work.c sim/shapes/profiled_work.h sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
-    sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h \
+    sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h sim/changes/change_shape.c sim/changes/change_types.c sim/changes/resize.c sim/changes/resize.h sim/shapes/types.c sim/shapes/types.h sim/shapes/votes.c sim/shapes/votes.h sim/shapes/widths.c sim/shapes/widths.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
-    sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
+    sim/rewrite/without.c sim/rewrite/without.h sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \
     sim/rewrite/assign_graph.c sim/rewrite/assign_graph.h \
     sim/rewrite/assign_targets.c sim/rewrite/assign_targets.h sim/rewrite/graph_nodes.c \

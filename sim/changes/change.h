@@ -33,6 +33,7 @@ struct gt_change_kind {
 extern const struct gt_change_kind gt_change_device, gt_change_connections, gt_change_launch_cost, gt_change_key,
     gt_change_kernel, gt_change_remove, gt_change_priority, gt_change_pinned, gt_change_async, gt_change_no_readback,
     gt_change_prefetch, gt_change_streams, gt_change_graph, gt_change_accumulate, gt_change_ddp,
-    gt_change_collective_sms, gt_change_batch, gt_change_seq, gt_change_no_lock, gt_change_share, gt_change_delay;
+    gt_change_collective_sms, gt_change_batch, gt_change_seq, gt_change_hidden, gt_change_shape, gt_change_dtype,
+    gt_change_no_lock, gt_change_share, gt_change_delay;
 
 #endif

@@ -4,8 +4,7 @@
 
 #include "sim/changes/change.h"
 #include "sim/machine/durations.h"
-#include "sim/rewrite/rebuild.h"
-#include "sim/workload/child_launches.h"
+#include "sim/rewrite/without.h"
 #include "sim/workload/task_graph.h"
 
 /* Which kernels of the workload are meant: those that the name fits best.  The caller frees it; NULL with an error
@@ -107,52 +106,20 @@ static int apply_factor(struct gt_scenario *scenario, const char *argument, stru
     return 0;
 }
 
-static bool all_meant(const struct gt_workload *w, const struct gt_call *call, const bool *meant)
-{
-    for (uint32_t i = 0; i < call->ops; i++)
-        if (!is_meant(&w->ops[call->first_op + i], meant) && gt_child_launch_of(w, call->first_op + i) == NULL)
-            return false;
-    return call->ops > 0;
-}
-
-/* A kernel that is left out launches nothing. */
-static bool is_gone(const struct gt_rebuild *rebuild, gt_op_index op, const bool *meant)
-{
-    const struct gt_child_launch *child = gt_child_launch_of(rebuild->from, op);
-
-    return is_meant(&rebuild->from->ops[op], meant) || (child != NULL && rebuild->new_op[child->parent] == GT_NONE);
-}
-
-/* A launch goes with its kernel, a graph's node alone; the thread's own work before a launch that goes stays. */
-static struct gt_workload *without(const struct gt_workload *w, const bool *meant)
-{
-    struct gt_rebuild rebuild;
-
-    gt_rebuild_begin(&rebuild, w);
-    for (gt_call_index i = 0; i < w->call_count; i++) {
-        const struct gt_call *call = &w->calls[i];
-
-        if (call->kind == GT_CALL_LAUNCH && all_meant(w, call, meant)) {
-            gt_rebuild_drop(&rebuild, i);
-            continue;
-        }
-        gt_rebuild_copy_bare(&rebuild, i);
-        for (uint32_t j = 0; j < call->ops; j++)
-            if (!is_gone(&rebuild, call->first_op + j, meant))
-                gt_rebuild_move_op(&rebuild, call->first_op + j);
-    }
-    return gt_rebuild_end(&rebuild);
-}
-
 static int apply_remove(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    bool *meant = find_kernels(scenario, argument, error);
+    const struct gt_workload *w = scenario->workload;
+    bool *meant = find_kernels(scenario, argument, error), *gone;
 
     if (meant == NULL)
         return -1;
     count_launches(scenario, meant, "removed with their calls; the host's work around them stays");
-    gt_scenario_replace(scenario, without(scenario->workload, meant));
+    gone = gt_calloc(w->op_count + 1ull, sizeof *gone);
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        gone[i] = is_meant(&w->ops[i], meant);
+    gt_scenario_replace(scenario, gt_workload_without(w, gone));
     free(meant);
+    free(gone);
     return 0;
 }
 

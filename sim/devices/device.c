@@ -120,6 +120,19 @@ static int check_carveouts(const struct gt_device *device, struct gt_error *erro
     return 0;
 }
 
+static int check_products(const struct gt_device *device, struct gt_error *error)
+{
+    const struct gt_product_costs *costs = &device->product;
+
+    if (costs->plain_row_count != costs->plain_column_count)
+        return gt_error_set(error, "product.plain_rows has %u numbers, product.plain_columns %u: one each a tile",
+                            costs->plain_row_count, costs->plain_column_count);
+    if (costs->plain_row_count == 0 || costs->long_side_count == 0 || costs->short_side_count == 0 ||
+        costs->split_count == 0)
+        return gt_error_set(error, "product.plain_rows, long_sides, short_sides and splits: one number at least");
+    return 0;
+}
+
 /* A list of SMs, each of the device's and named once. */
 static int check_sms(const struct gt_device *device, const char *key, const uint32_t *list, uint32_t count,
                      struct gt_error *error)
@@ -167,7 +180,8 @@ int gt_device_check(const struct gt_device *device, struct gt_error *error)
     if (device->register_unit_per_warp > device->registers_per_sm)
         return gt_error_set(error, "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
                             device->register_unit_per_warp, device->registers_per_sm);
-    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0 || gt_links_check(device, error) != 0)
+    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0 || check_products(device, error) != 0 ||
+        gt_links_check(device, error) != 0)
         return -1;
     return check_order(device, error);
 }

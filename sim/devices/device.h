@@ -66,6 +66,7 @@ enum {
     GT_DEVICE_POLICY_BYTES = 96,
     GT_DEVICE_PAIRS_BYTES = 1024,
     GT_DEVICE_MAX_SIZES = 16,
+    GT_DEVICE_MAX_NEIGHBOURS = 64,
     GT_DEVICE_MAX_CHANNELS = 65536, /* of a collective */
     GT_DEVICE_COLLECTIVES = 17      /* curves: GT_COLLECTIVE_CURVES of key_rows.h, in that order */
 };
@@ -81,6 +82,14 @@ struct gt_product_costs {
     double macs_part, bytes_part, plain_bytes_part, dram_part; /* of what the SMs and DRAM could do at most */
     double hidden_part; /* of the shorter of both, arithmetic and DRAM, so much is added to the longer */
     uint64_t start_ps, wave_ps, split_ps;
+    /* Tiles of tensor cores have any side of the first list with any of the second, either way round, up to tile_most elements;
+     * those without tensor cores have rows and columns in turn. */
+    uint32_t long_sides[GT_DEVICE_MAX_SIZES], long_side_count, short_sides[GT_DEVICE_MAX_SIZES], short_side_count;
+    uint32_t plain_rows[GT_DEVICE_MAX_SIZES], plain_row_count, plain_columns[GT_DEVICE_MAX_SIZES], plain_column_count;
+    uint32_t tile_most, tile_depth;
+    uint32_t splits[GT_DEVICE_MAX_SIZES], split_count, split_least_k, split_waves; /* of K, over so many blocks */
+    uint32_t neighbours, neighbours_least; /* measured products that correct the model; with fewer it stays alone */
+    double neighbour_softening, neighbour_power;
     char sweep[GT_DEVICE_POLICY_BYTES]; /* file of measured products; "none" */
 };
 
@@ -92,6 +101,7 @@ struct gt_kernel_costs {
     double thread_bytes, busy_thread_bytes; /* no thread moves more; from so many on it is busy with them */
     uint64_t attention_start_ps, plain_attention_start_ps, convolution_start_ps;
     double attention_extra_keys, weight_gradient_power;
+    double attention_scores, plain_attention_scores; /* of an SM, a cycle; the latter with heads of one element */
 };
 
 struct gt_device {

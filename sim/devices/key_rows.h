@@ -125,6 +125,8 @@
 /* Of products of matrices at any size: sim/shapes/product.c. */
 #define PRODUCT_PART(name, field, fallback, help) \
     { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0.001, 1, fallback, help, 1 }
+#define PRODUCT_LIST(name, field, length, low, high, fallback, help) \
+    { "product." name, "elements", GT_KEY_U32_LIST, AT(product.field), AT(product.length), low, high, fallback, help, GT_DEVICE_MAX_SIZES }
 #define KEYS_OF_PRODUCTS \
     TEXT("product.sweep", product.sweep, "none", \
          "file of matrix products measured on this GPU (traces/record/products.py); none: there is none"), \
@@ -138,7 +140,30 @@
     TIME("product.start_us", "us", product.start_ps, LONGEST_US, "1.9", "time of a product besides its tiles"), \
     TIME("product.wave_us", "us", product.wave_ps, LONGEST_US, "0.44", "time of a wave of tiles besides arithmetic"), \
     TIME("product.split_us", "us", product.split_ps, LONGEST_US, "3", \
-         "added if the sum of a tile is split over several blocks")
+         "added if the sum of a tile is split over several blocks"), \
+    PRODUCT_LIST("long_sides", long_sides, long_side_count, 1, 4096, "64,128,192,256", \
+                 "a tile on tensor cores has one of these sides"), \
+    PRODUCT_LIST("short_sides", short_sides, short_side_count, 1, 4096, "8,16,24,32,48,64,80,96,128,160,192,224,256", \
+                 "and one of these, as rows or columns"), \
+    U32("product.tile_most", "elements", product.tile_most, 1, 1 << 24, "40960", "up to this size"), \
+    PRODUCT_LIST("plain_rows", plain_rows, plain_row_count, 1, 4096, "32,64,128,128,64,128,256,64,32,64,32,256,128", \
+                 "rows of each tile without tensor cores"), \
+    PRODUCT_LIST("plain_columns", plain_columns, plain_column_count, 1, 4096, "32,64,128,64,128,32,64,256,64,32,128,128,256", \
+                 "columns of each, in the same order"), \
+    U32("product.tile_depth", "elements", product.tile_depth, 1, 4096, "64", \
+        "a tile processes a multiple of this of the products' common side"), \
+    PRODUCT_LIST("splits", splits, split_count, 1, 1024, "1-4,6,8,12,16,24,32", \
+                 "numbers of blocks over which the sum of a tile is split"), \
+    U32("product.split_least", "elements", product.split_least_k, 1, 1 << 20, "128", \
+        "a split leaves each block at least this much of the common side"), \
+    U32("product.split_waves", "waves", product.split_waves, 1, 1024, "4", "a split makes at most so many waves of blocks"), \
+    U32("product.neighbours", "products", product.neighbours, 1, GT_DEVICE_MAX_NEIGHBOURS, "16", \
+        "so many of the nearest measured products correct the model"), \
+    U32("product.neighbours_least", "products", product.neighbours_least, 1, GT_DEVICE_MAX_NEIGHBOURS, "8", \
+        "with fewer of the same layout, those of any layout do; with fewer of any layout, none does"), \
+    {"product.neighbour_softening", "doublings", GT_KEY_RATE, AT(product.neighbour_softening), 0, 0.001, 10, "0.1", \
+        "added to a neighbour's distance, in doublings of sides; its weight is the sum to the power of minus neighbour_power", 1}, \
+    {"product.neighbour_power", "power", GT_KEY_RATE, AT(product.neighbour_power), 0, 0, 10, "3", "how fast that weight falls", 1}
 
 /* Of other kernels at any size: sim/shapes/kernel_time.c. */
 #define KERNEL_NUMBER(name, unit, field, low, high, fallback, help) \
@@ -166,7 +191,11 @@
     TIME("kernel.convolution_start_us", "us", kernel.convolution_start_ps, LONGEST_US, "8", \
          "convolutions: time besides their tiles, at most half of it all"), \
     KERNEL_NUMBER("weight_gradient_power", "power", weight_gradient_power, 0, 1, "0.6", \
-                  "power of the images by which gradients of convolutions' weights take longer: their sum is split")
+                  "power of the images by which gradients of convolutions' weights take longer: their sum is split"), \
+    KERNEL_NUMBER("attention_scores", "scores/cycle", attention_scores, 0.001, 1e6, "9", \
+                  "attention on tensor cores: pairs of a query and a key (attention_extra_keys included) for each SM"), \
+    KERNEL_NUMBER("plain_attention_scores", "scores/cycle", plain_attention_scores, 0.001, 1e6, "3.06", \
+                  "the same of 32-bit numbers, to be divided by the square root of the heads' size")
 
 #define LINK_ROWS \
     TEXT("link.pairs", link_pairs, "nvlink", \

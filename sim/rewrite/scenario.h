@@ -49,7 +49,8 @@ struct gt_scenario {
     double host_pace; /* the host's work that a change adds takes so many times as long as on a calm host */
     uint32_t
         repeated_passes; /* a change made each training step go so many times forward and backward; 0: none did */
-    bool extrapolated;   /* it has more GPUs than were measured */
+    uint64_t batch, seq, width; /* of operators' inputs, where changes made them so; 0: as recorded */
+    bool extrapolated;          /* it has more GPUs than were measured */
     bool
         independence_unknown; /* a change would move work that may depend on other work; nothing says whether it does */
     bool waits_unnamed;       /* a change went by waits for events that the recording does not name */

@@ -223,6 +223,9 @@ static double convolution_us(const struct gt_kernel_case *c)
     return after_start_us(c, costs->convolution_start_ps, growth);
 }
 
+static bool only_types_change(const struct gt_kernel_case *c);
+static double typed_us(const struct gt_kernel_case *c);
+
 static double after_us(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)
 {
     struct gt_product from, to;
@@ -230,6 +233,8 @@ static double after_us(const struct gt_kernel_case *c, struct gt_product_sweep *
     if (c->product_us > 0 && gt_product_of(c->operator_name, c->from, c->name, &from) &&
         gt_product_of(c->operator_name, c->to, c->name, &to))
         return gt_product_from_us(&from, c->product_us, &to, sweep) / c->product_us * c->took_us;
+    if (only_types_change(c))
+        return typed_us(c);
     switch (c->family) {
     case GT_FAMILY_ATTENTION: return attention_us(c);
     case GT_FAMILY_CONVOLUTION: return convolution_us(c);
@@ -264,4 +269,103 @@ double gt_kernel_grid_factor(const struct gt_kernel_case *c)
         gt_product_of(c->operator_name, c->to, c->name, &to))
         return to.batch * to.m * to.n / (from.batch * from.m * from.n);
     return ratio(t.new_elements, t.elements);
+}
+
+/* Other types, the same sizes. */
+
+static bool only_types_change(const struct gt_kernel_case *c)
+{
+    for (int i = 0; i < c->from->count; i++)
+        if (changes(c, i))
+            return false;
+    return true;
+}
+
+/* Of all inputs, and of what comes out. */
+static struct traffic typed_traffic(const struct gt_kernel_case *c)
+{
+    struct traffic t = { .from = 0 };
+    double largest = 0, new_largest = 0;
+
+    for (int i = 0; i < c->from->count; i++) {
+        t.from += gt_tensor_bytes(&c->from->tensors[i]);
+        t.to += gt_tensor_bytes(&c->to->tensors[i]);
+        if (gt_tensor_bytes(&c->from->tensors[i]) > largest) {
+            largest = gt_tensor_bytes(&c->from->tensors[i]);
+            new_largest = gt_tensor_bytes(&c->to->tensors[i]);
+        }
+    }
+    if (!adds_no_output(c)) {
+        t.from += largest;
+        t.to += new_largest;
+    }
+    return t;
+}
+
+/* Its bytes change, its elements, blocks and their latencies do not. */
+static double typed_streaming_us(const struct gt_kernel_case *c)
+{
+    const struct gt_kernel_costs *costs = &c->device->kernel;
+    double start_us = fmin((double)costs->least_ps / 1e6, 0.9 * c->took_us),
+           unsure_us = (double)costs->unsure_ps / 1e6;
+    double threads = (double)gt_kernel_blocks(c->kernel) * (double)gt_kernel_threads(c->kernel);
+    struct traffic t = typed_traffic(c);
+    double least_us = bytes_us(c->device, t.from), moved;
+
+    if (c->family == GT_FAMILY_EMBEDDING) /* reads a part of its table */
+        return after_start_us(c, costs->least_ps, ratio(t.to, t.from));
+    if (t.from / threads > costs->thread_bytes)
+        return c->took_us;
+    moved = fmin(1, (c->took_us - start_us + unsure_us) / (least_us + unsure_us));
+    return start_us + moved * bytes_us(c->device, t.to) + fmax(0, c->took_us - start_us - least_us);
+}
+
+/* How long an SM is busy with attention's scores, of which tensor cores do more at a time. */
+static double scores_us(const struct gt_kernel_case *c, const struct gt_inputs *inputs, const struct attention *a)
+{
+    const struct gt_kernel_costs *costs = &c->device->kernel;
+    const struct gt_tensor *q = &inputs->tensors[strstr(c->operator_name, "backward") != NULL];
+    bool plain = q->element_bytes == 4;
+    double keys = a->keys + (plain ? 0 : costs->attention_extra_keys);
+    double rate = plain ? costs->plain_attention_scores / sqrt(fmax(1, (double)q->size[3])) : costs->attention_scores;
+
+    return filled(a->tiles / c->device->sms) * (plain ? PLAIN_TILE : TILE) * keys / (rate * c->device->clock_mhz);
+}
+
+/* There is no flash attention of 32-bit numbers: the memory-efficient kernel does it. */
+static double typed_attention_us(const struct gt_kernel_case *c)
+{
+    const struct gt_kernel_costs *costs = &c->device->kernel;
+    bool plain = c->to->tensors[0].element_bytes == 4, was_plain = c->from->tensors[0].element_bytes == 4;
+    double start_us = (double)(was_plain ? costs->plain_attention_start_ps : costs->attention_start_ps) / 1e6;
+    double new_start_us = (double)(plain ? costs->plain_attention_start_ps : costs->attention_start_ps) / 1e6;
+    struct attention from, to;
+
+    if (plain == was_plain)
+        return c->took_us;
+    if (!tiles_of(c, c->from, &from) || !tiles_of(c, c->to, &to))
+        return typed_streaming_us(c);
+    start_us = fmin(start_us, 0.5 * c->took_us);
+    return new_start_us + (c->took_us - start_us) * scores_us(c, c->to, &to) / scores_us(c, c->from, &from);
+}
+
+/* Tensor cores take half as long for elements of half the bytes, TF32 for four bytes: what PyTorch allows in convolutions. */
+static double typed_convolution_us(const struct gt_kernel_case *c)
+{
+    struct traffic t = typed_traffic(c);
+    double growth = ratio(c->to->tensors[0].element_bytes, c->from->tensors[0].element_bytes);
+    double us = after_start_us(c, c->device->kernel.convolution_start_ps, growth);
+
+    return gt_convolution_multiplies(c->name)
+               ? (growth < 1 ? fmax(us, fmin(c->took_us, bytes_us(c->device, t.to))) : us)
+               : typed_streaming_us(c);
+}
+
+static double typed_us(const struct gt_kernel_case *c)
+{
+    switch (c->family) {
+    case GT_FAMILY_ATTENTION: return typed_attention_us(c);
+    case GT_FAMILY_CONVOLUTION: return typed_convolution_us(c);
+    default: return typed_streaming_us(c);
+    }
 }

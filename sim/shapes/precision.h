@@ -5,10 +5,10 @@
 #include "sim/devices/device.h"
 #include "sim/workload/tensor.h"
 
-enum gt_precision { GT_PRECISION_HALF, GT_PRECISION_TF32, GT_PRECISION_FP32, GT_PRECISIONS };
-extern const char *const gt_precision_names[GT_PRECISIONS]; /* "half" (16 bits), "tf32", "fp32" */
+enum gt_precision { GT_PRECISION_HALF, GT_PRECISION_TF32, GT_PRECISION_FP32, GT_PRECISION_FP8, GT_PRECISIONS };
+extern const char *const gt_precision_names[GT_PRECISIONS]; /* "half" (16 bits), "tf32", "fp32", "fp8" */
 
-/* Of a kernel that multiplies such matrices. */
+/* Of a kernel that multiplies such matrices.  Types "tf32" and "fp32" are float32 whose products a change asked for with TF32, or without. */
 enum gt_precision gt_precision_of(const struct gt_tensor *matrix, const char *kernel);
 
 /* Multiply-adds of an SM in a cycle at most, by tensor cores or, of fp32, by its FMA pipes. */

@@ -48,6 +48,7 @@ static const struct {
     { "_cudnn_attention_backward", "hhhhhh" },
     { "_flash_attention_backward", "lllllh" },
     { "_efficient_attention_backward", "llll.l" },
+    { "_native_multi_head_attention", "ddd..pppp" },
     { "max_pool2d_with_indices", "i" },
     { "max_pool2d_with_indices_backward", "ii" },
     { "avg_pool2d", "i" },

@@ -7,6 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/shapes/roles.h"
+#include "sim/shapes/votes.h"
 
 /* Parameters. */
 
@@ -23,7 +24,7 @@ static struct gt_parameter shape_of(const struct gt_tensor *tensor)
     return parameter;
 }
 
-static bool has_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor)
+bool gt_sizes_has_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor)
 {
     struct gt_parameter key = shape_of(tensor), *found;
 
@@ -35,7 +36,7 @@ static void add_shape(struct gt_sizes *sizes, const struct gt_tensor *tensor)
 {
     struct gt_parameter *added;
 
-    if (has_parameter(sizes, tensor))
+    if (gt_sizes_has_parameter(sizes, tensor))
         return;
     added = gt_calloc(1, sizeof *added);
     *added = shape_of(tensor);
@@ -163,7 +164,7 @@ static void scale(const struct gt_sizes *sizes, const struct gt_tensor *from, ch
         scale_at(sizes, from, role, to);
         return;
     }
-    if (from->sides == 0 || role == GT_ROLE_NONE || role == GT_ROLE_PARAMETER || has_parameter(sizes, from))
+    if (from->sides == 0 || role == GT_ROLE_NONE || role == GT_ROLE_PARAMETER || gt_sizes_has_parameter(sizes, from))
         return;
     if (from->sides == 1) {
         to->size[0] = only_side(sizes, from->size[0]);
@@ -197,7 +198,7 @@ static void add_rows_of(struct gt_sizes *sizes, const struct gt_tensor *tensor)
     struct gt_tensor scaled;
     uint64_t rows = 1, new_rows = 1;
 
-    if (tensor->sides < 2 || has_parameter(sizes, tensor))
+    if (tensor->sides < 2 || gt_sizes_has_parameter(sizes, tensor))
         return;
     scale(sizes, tensor, GT_ROLE_ANY, &scaled);
     for (int i = 0; i + 1 < tensor->sides; i++) {
@@ -225,20 +226,25 @@ static void find_rows_of_products(struct gt_sizes *sizes)
     }
 }
 
-/* The two matrices of a product, M x K and K x N: one of the three numbers is of rows.  Where what comes out is of a parameter's
- * shape it is its gradient, and the rows are K. */
-static void scale_product(const struct gt_sizes *sizes, struct gt_tensor *left, struct gt_tensor *right)
+/* Where what comes out is of a parameter's shape it is its gradient, and the rows are K. */
+enum gt_product_side gt_sizes_rows_of(const struct gt_sizes *sizes, const struct gt_tensor *left,
+                                      const struct gt_tensor *right)
 {
     struct gt_tensor result = { .size = { left->size[0], right->size[1] }, .sides = 2, .is_tensor = true };
-    const struct gt_row_count *m = find_rows(sizes, left->size[0]), *k = find_rows(sizes, left->size[1]);
-    const struct gt_row_count *n = find_rows(sizes, right->size[1]);
+    bool m = find_rows(sizes, left->size[0]) != NULL, k = find_rows(sizes, left->size[1]) != NULL;
 
-    if (k != NULL && (m == NULL || (has_parameter(sizes, &result) && !has_parameter(sizes, right)))) {
-        left->size[1] = right->size[0] = k->new_rows;
-    } else if (m != NULL) {
-        left->size[0] = m->new_rows;
-    } else if (n != NULL) {
-        right->size[1] = n->new_rows;
+    if (k && (!m || (gt_sizes_has_parameter(sizes, &result) && !gt_sizes_has_parameter(sizes, right))))
+        return GT_SIDE_K;
+    return m ? GT_SIDE_M : find_rows(sizes, right->size[1]) != NULL ? GT_SIDE_N : GT_SIDE_NONE;
+}
+
+static void scale_product(const struct gt_sizes *sizes, struct gt_tensor *left, struct gt_tensor *right)
+{
+    switch (gt_sizes_rows_of(sizes, left, right)) {
+    case GT_SIDE_M: left->size[0] = find_rows(sizes, left->size[0])->new_rows; break;
+    case GT_SIDE_K: left->size[1] = right->size[0] = find_rows(sizes, left->size[1])->new_rows; break;
+    case GT_SIDE_N: right->size[1] = find_rows(sizes, right->size[1])->new_rows; break;
+    case GT_SIDE_NONE: break;
     }
 }
 
@@ -304,47 +310,11 @@ void gt_sizes_free(struct gt_sizes *sizes)
 
 /* What was recorded: each operator that takes data at a known place has a vote. */
 
-struct votes {
-    struct {
-        uint64_t size;
-        uint32_t count;
-    } * candidates;
-    uint32_t count, room;
-};
-
-static void vote(struct votes *votes, uint64_t size)
-{
-    for (uint32_t i = 0; i < votes->count; i++) {
-        if (votes->candidates[i].size == size) {
-            votes->candidates[i].count++;
-            return;
-        }
-    }
-    gt_array_grow(votes->candidates, votes->count, votes->room);
-    votes->candidates[votes->count].size = size;
-    votes->candidates[votes->count++].count = 1;
-}
-
-static uint64_t winner(struct votes *votes)
-{
-    uint64_t size = 0;
-    uint32_t most = 0;
-
-    for (uint32_t i = 0; i < votes->count; i++) {
-        if (votes->candidates[i].count > most) {
-            most = votes->candidates[i].count;
-            size = votes->candidates[i].size;
-        }
-    }
-    free(votes->candidates);
-    return size;
-}
-
 /* `side`: which of them is asked of those that are [batch, ...]. */
 static uint64_t elect(const struct gt_all_inputs *all, bool seq)
 {
     const struct gt_workload *w = all->workload;
-    struct votes votes = { .count = 0 };
+    struct gt_votes votes = { .count = 0 };
 
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_inputs *inputs = gt_inputs_of(all, i);
@@ -355,9 +325,9 @@ static uint64_t elect(const struct gt_all_inputs *all, bool seq)
             side >= inputs->tensors[voter->input].sides)
             continue;
         if (!seq || inputs->tensors[voter->input].size[side] > 1)
-            vote(&votes, inputs->tensors[voter->input].size[side]);
+            gt_vote(&votes, inputs->tensors[voter->input].size[side]);
     }
-    return winner(&votes);
+    return gt_votes_end(&votes);
 }
 
 uint64_t gt_recorded_batch(const struct gt_all_inputs *all)

@@ -43,6 +43,14 @@ void gt_sizes_free(struct gt_sizes *sizes);
 /* What the operator is given after the change, into *to.  Its inputs are known. */
 void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct gt_inputs *to);
 
+/* Is it of the sides of a parameter, turned or not? */
+bool gt_sizes_has_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor);
+
+/* Of the two matrices of a product, M x K and K x N: which of the three numbers is of rows, that the batch and the sequence make. */
+enum gt_product_side { GT_SIDE_M, GT_SIDE_K, GT_SIDE_N, GT_SIDE_NONE };
+enum gt_product_side gt_sizes_rows_of(const struct gt_sizes *sizes, const struct gt_tensor *left,
+                                      const struct gt_tensor *right);
+
 /* Is a side of the model itself as long as the sequence, so that the two cannot be told apart? */
 bool gt_sizes_seq_is_unclear(const struct gt_sizes *sizes);
 

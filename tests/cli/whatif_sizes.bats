@@ -27,6 +27,54 @@ typed() {
     jq -e '.changes[0].assumptions | any(contains("recorded batch is 16; it becomes 64"))' stated.json
 }
 
+# worded [US]: the same of 16 sequences of 128 words.
+worded() {
+    echo '{"gridtide":1,"name":"worded","device":"h200"}'
+    echo '{"kernel":"vectorized_elementwise_kernel","grid":32768,"block":128,"registers":16,"duration_us":'"${1:-48.8}"'}'
+    echo '{"range":"aten::layer_norm","calls":0,"inputs":"float32[16,128,64] - float32[64] float32[64]"}'
+    echo '{"range":"aten::add","calls":1,"inputs":"float32[16,128,8192] float32[16,128,8192]"}'
+    echo '{"call":"launch","kernel":"vectorized_elementwise_kernel","stream":"s","duration_us":3}'
+}
+
+# kernel_us STORE: how long the kernel of the last run took.
+kernel_us() {
+    sqlite3 "$1" "select round((end_ps - start_ps) / 1e6, 1) from run_op where run_id = (select max(run_id) from run)"
+}
+
+@test "batch= and seq= together multiply, and the answer names both" {
+    # Twice as many sequences of twice the length: four times the bytes, 192.3 us as above.
+    worded > worded.jsonl
+    "$GRIDTIDE" whatif -q -f json worded.jsonl --change batch=32 --change seq=256 -o both.db > both.json
+    [ "$(kernel_us both.db)" = 192.3 ]
+    jq -e '.changes[0].assumptions | any(contains("recorded batch is 16, by the inputs of the operators; it becomes 32"))' both.json
+    jq -e '.changes[0].assumptions | any(contains("length of sequences is 128, by the inputs of the operators; it becomes 256"))' both.json
+    # A batch as long as the sequences is no reason to mix them up.
+    "$GRIDTIDE" whatif -q -f json worded.jsonl --change batch=128 --change seq=64 -o mixed.db > mixed.json
+    [ "$(kernel_us mixed.db)" = 192.3 ]
+}
+
+@test "batch= twice: one after the other" {
+    worded > worded.jsonl
+    "$GRIDTIDE" whatif -q -f json worded.jsonl --change batch=32 --change batch=64 -o twice.db > twice.json
+    [ "$(kernel_us twice.db)" = 192.3 ]
+    jq -e '.changes[0].assumptions | any(contains("The batch is 32 after the change before; it becomes 64"))' twice.json
+    run "$GRIDTIDE" whatif -q worded.jsonl --change batch=32 --change batch=16:64
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"batch=16:64: the batch is 32 after the change before, not 16"* ]]
+}
+
+@test "absurd sizes are refused by the change's name" {
+    worded 48800000 > long.jsonl
+    run "$GRIDTIDE" whatif -q long.jsonl --change batch=16777216
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"batch=16777216: the operators would take more than 53 days"* ]]
+    # 2^50 bytes for 16 become 2^70.
+    worded | sed 's/aten::add/aten::zero_/; s/{"call":"launch".*/{"call":"memset","bytes":1125899906842624,"stream":"s","duration_us":3}/' > memset.jsonl
+    run "$GRIDTIDE" whatif -q memset.jsonl --change batch=16777216
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"batch=16777216: a memset of 'zero_' would be of more than 2^62 bytes"* ]]
+}
+
 @test "the batch that was recorded changes nothing" {
     typed > typed.jsonl
     "$GRIDTIDE" whatif -q -f json typed.jsonl --change batch=16 > answer.json

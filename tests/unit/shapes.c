@@ -11,6 +11,8 @@
 
 #include "sim/shapes/kernel_time.h"
 #include "sim/shapes/sizes.h"
+#include "sim/shapes/types.h"
+#include "sim/shapes/widths.h"
 #include "sim/workload/ranges.h"
 #include "traces/io/device_file.h"
 #include "traces/io/product_file.h"
@@ -37,22 +39,26 @@ static const struct { const char *name, *inputs, *asked; } operators[] = { /* as
 /* clang-format on */
 enum { OPERATORS = sizeof operators / sizeof operators[0] };
 
+static void add_operator(struct gt_workload *w, size_t number, const char *name, const char *inputs)
+{
+    gt_range_index added = gt_workload_add_range(w);
+    struct gt_range *range = &w->ranges[added];
+
+    range->start_ps = 1000 * number;
+    range->duration_ps = 500;
+    range->kind = GT_RANGE_OPERATOR;
+    range->thread = 0;
+    range->name = gt_name(w, name, strlen(name));
+    range->inputs = gt_name(w, inputs, strlen(inputs));
+}
+
 static struct gt_workload *recorded(void)
 {
     struct gt_workload *w = gt_workload_new();
 
     gt_workload_add_thread(w);
-    for (size_t i = 0; i < OPERATORS; i++) {
-        gt_range_index added = gt_workload_add_range(w);
-        struct gt_range *range = &w->ranges[added];
-
-        range->start_ps = 1000 * i;
-        range->duration_ps = 500;
-        range->kind = GT_RANGE_OPERATOR;
-        range->thread = 0;
-        range->name = gt_name(w, operators[i].name, strlen(operators[i].name));
-        range->inputs = gt_name(w, operators[i].inputs, strlen(operators[i].inputs));
-    }
+    for (size_t i = 0; i < OPERATORS; i++)
+        add_operator(w, i, operators[i].name, operators[i].inputs);
     gt_ranges_finish(w, NULL);
     return w;
 }
@@ -215,6 +221,157 @@ static void attention_follows_tiles_and_keys(void **state)
     assert_true(fabs(us - 353.5) < 0.5);
 }
 
+static void types_change_bytes(void **state)
+{
+    (void)state;
+    /* As above, with 100.7 MB: 23.9 us, and 0.95 before. */
+    assert_true(fabs(after_us(elementwise, "add", "float32[16,1048576] float32[16,1048576]",
+                              "bfloat16[16,1048576] bfloat16[16,1048576]", 32768, 48.8) -
+                     24.9) < 0.1);
+    /* Of the same bytes: no change. */
+    assert_true(fabs(after_us(elementwise, "add", "float16[16,1048576] float16[16,1048576]",
+                              "bfloat16[16,1048576] bfloat16[16,1048576]", 32768, 24.9) -
+                     24.9) < 1e-9);
+}
+
+/* Heads of 64, 4 * 16 sequences and heads of 1024.  On tensor cores 512 tiles of 128 queries and 1024 + 256 keys at 9 scores a cycle:
+ * sqrt(1 + 3.879^2) * 128 * 1280 / (9 * 1980) = 36.83 us.  Without, 1024 tiles of 64 queries at 3.06 / 8: sqrt(1 + 7.758^2) * 64 * 1024 /
+ * (0.3825 * 1980) = 676.9.  2 of 102 us are a start, which becomes one of 6: 6 + 100 * 676.9 / 36.83. */
+static void attention_of_another_type(void **state)
+{
+    double us = after_us("cudnn_generated_fort_native_sdpa_sm90_flash_fprop", "_cudnn_attention_forward",
+                         "bfloat16[4,16,1024,64] bfloat16[4,16,1024,64] bfloat16[4,16,1024,64]",
+                         "float32[4,16,1024,64] float32[4,16,1024,64] float32[4,16,1024,64]", 132, 102);
+
+    (void)state;
+    assert_true(fabs(us - 1844) < 2);
+}
+
+static void products_of_another_type(void **state)
+{
+    struct gt_device device;
+    struct gt_product_sweep *sweep;
+    struct gt_product half = { GT_PRECISION_HALF, GT_PRODUCT_TN, 1, 4096, 4096, 4096 }, single = half, fp8 = half;
+    double us;
+
+    (void)state;
+    load(&device, &sweep);
+    single.precision = GT_PRECISION_FP32;
+    fp8.precision = GT_PRECISION_FP8;
+    /* What a kernel of 16 bits took says nothing of one of 32: the sweep alone does. */
+    us = after_us("nvjet_hsh_128x256_64x4_2x1_v_bz_TNT", "mm", "bfloat16[4096,4096] bfloat16[4096,4096]",
+                  "fp32[4096,4096] fp32[4096,4096]", 132, 1000);
+    assert_true(fabs(us / gt_product_us(&single, sweep) - 1) < 1e-9);
+    /* Bound by arithmetic: half as long, but for the waves. */
+    us = gt_product_us(&fp8, sweep) / gt_product_us(&half, sweep);
+    assert_true(us > 0.5 && us < 0.6);
+    gt_product_sweep_free(sweep);
+}
+
+/* A profile under autocast: parameters of 32 bits, products of 16, the loss in 32. */
+static void types_follow(void **state)
+{
+    static const struct {
+        const char *name, *inputs, *half, *single;
+    } rows[] = {
+        { "aten::linear", "float32[4,64] float32[8,64]", "float32[4,64] float32[8,64]",
+          "float32[4,64] float32[8,64]" },
+        { "aten::mm", "bfloat16[4,64] bfloat16[64,8]", "float16[4,64] float16[64,8]", "fp32[4,64] fp32[64,8]" },
+        { "aten::copy_", "bfloat16[8,64] float32[8,64]", "float16[8,64] float32[8,64]",
+          "float32[8,64] float32[8,64]" },
+        { "aten::nll_loss", "float32[4,8] int64[4] bool[4]", "float32[4,8] int64[4] bool[4]",
+          "float32[4,8] int64[4] bool[4]" },
+    };
+    struct gt_workload *w = gt_workload_new();
+    struct gt_all_inputs all;
+
+    (void)state;
+    gt_workload_add_thread(w);
+    for (size_t i = 0; i < 4; i++)
+        add_operator(w, i, rows[i].name, rows[i].inputs);
+    gt_ranges_finish(w, NULL);
+    gt_all_inputs_find(&all, w);
+    for (gt_range_index i = 0; i < 4; i++) {
+        struct gt_inputs half, single;
+        char *one, *other;
+
+        gt_types_apply(&all, &(struct gt_type_change){ GT_CLASS_HALF, GT_TYPE_FP16 }, i, &half);
+        gt_types_apply(&all, &(struct gt_type_change){ GT_CLASS_HALF, GT_TYPE_FP32 }, i, &single);
+        one = gt_tensors_text(half.tensors, half.count);
+        other = gt_tensors_text(single.tensors, single.count);
+        assert_string_equal(one, rows[i].half);
+        assert_string_equal(other, rows[i].single);
+        assert_int_equal(gt_is_cast(rows[i].name + 6, gt_inputs_of(&all, i)), i == 2);
+        assert_false(gt_is_cast(rows[i].name + 6, &single));
+        free(one);
+        free(other);
+    }
+    gt_all_inputs_free(&all);
+    gt_workload_free(w);
+}
+
+/* Operators of a model of width 256, recorded with 4 sequences of 100 words: 8 heads of 32, of which keys have 2, an inner size of 700. */
+/* clang-format off */
+static const struct { const char *name, *inputs, *asked; } widths[] = { /* asked: 256 to 512 */
+    { "aten::embedding", "float32[5000,256] int64[4,100]", "float32[5000,512] int64[4,100]" },
+    { "aten::linear", "float32[4,100,256] float32[256,256]", "float32[4,100,512] float32[512,512]" },
+    { "aten::linear", "float32[4,100,256] float32[64,256]", "float32[4,100,512] float32[128,512]" },   /* keys */
+    { "aten::linear", "float32[4,100,256] float32[768,256]", "float32[4,100,512] float32[1536,512]" }, /* all three */
+    { "aten::linear", "float32[4,100,256] float32[1400,256]", "float32[4,100,512] float32[2800,512]" }, /* gate and up */
+    { "aten::linear", "float32[4,100,700] float32[256,700]", "float32[4,100,1400] float32[512,1400]" },
+    { "aten::linear", "float32[4,100,256] float32[5000,256]", "float32[4,100,512] float32[5000,512]" }, /* words */
+    { "aten::linear", "float32[4,100,90] float32[180,90]", "float32[4,100,90] float32[180,90]" }, /* not of the width */
+    { "aten::layer_norm", "float32[4,100,256] - float32[256] float32[256]", "float32[4,100,512] - float32[512] float32[512]" },
+    { "aten::scaled_dot_product_attention", "float32[4,8,100,32] float32[4,2,100,32]", "float32[4,16,100,32] float32[4,4,100,32]" },
+    { "aten::add", "float32[4,100,8,32] float32[4,100,1,1]", "float32[4,100,16,32] float32[4,100,1,1]" },
+    { "aten::_softmax", "float32[4,8,100,100]", "float32[4,16,100,100]" },
+    { "aten::bmm", "float32[32,100,32] float32[32,32,100]", "float32[64,100,32] float32[64,32,100]" },
+    { "aten::mm", "float32[256,400] float32[400,700]", "float32[512,400] float32[400,1400]" }, /* a weight's gradient */
+    { "aten::addmm", "float32[256] float32[400,256] float32[256,256]", "float32[512] float32[400,512] float32[512,512]" },
+    { "aten::sum", "float32[400,700]", "float32[400,1400]" },
+    { "aten::gt", "bool[4,100,256] int64[4,100]", "bool[4,100,512] int64[4,100]" },
+};
+/* clang-format on */
+
+static void widths_follow(void **state)
+{
+    const struct gt_size_change now = { 4, 4, 100, 100 };
+    struct gt_workload *w = gt_workload_new();
+    struct gt_all_inputs all;
+    struct gt_widths found;
+
+    (void)state;
+    gt_workload_add_thread(w);
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
+        add_operator(w, i, widths[i].name, widths[i].inputs);
+    gt_ranges_finish(w, NULL);
+    gt_all_inputs_find(&all, w);
+    assert_int_equal(gt_recorded_width(&all), 256);
+    gt_widths_find(&found, &all, &now, 256, 512);
+    for (gt_range_index i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        struct gt_inputs to;
+        char *text;
+
+        gt_widths_apply(&found, i, &to);
+        text = gt_tensors_text(to.tensors, to.count);
+        if (strcmp(text, widths[i].asked) != 0)
+            fail_msg("%s %s becomes %s, not %s", widths[i].name, widths[i].inputs, text, widths[i].asked);
+        free(text);
+    }
+    gt_widths_free(&found);
+    /* To 400: 12.5 heads are 13 (away from 0), 3.125 are 3, 1093.75 of the inner size 1096. */
+    gt_widths_find(&found, &all, &now, 256, 400);
+    for (uint32_t i = 0; i < found.features.count; i++)
+        if (found.features.sides[i].from == 700)
+            assert_true(found.features.sides[i].to == 1096 && !found.features.sides[i].is_exact);
+    for (uint32_t i = 0; i < found.heads.count; i++)
+        if (found.heads.sides[i].from == 8)
+            assert_true(found.heads.sides[i].to == 13 && !found.heads.sides[i].is_exact);
+    gt_widths_free(&found);
+    gt_all_inputs_free(&all);
+    gt_workload_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +382,11 @@ int main(void)
         cmocka_unit_test(streaming_follows_bytes),
         cmocka_unit_test(what_does_not_touch_all_stays),
         cmocka_unit_test(attention_follows_tiles_and_keys),
+        cmocka_unit_test(types_change_bytes),
+        cmocka_unit_test(attention_of_another_type),
+        cmocka_unit_test(products_of_another_type),
+        cmocka_unit_test(types_follow),
+        cmocka_unit_test(widths_follow),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,9 +1,9 @@
-"""Record programs at one size and measure them at others: what `whatif --change batch=N` and `seq=N` predict.
+"""Record programs at one size and measure them at others: what `whatif --change batch=N`, `seq=N`, `hidden=N` and `dtype=TYPE` predict.
 
     python3 shapes.py OUTPUT-FOLDER SET SEED SECONDS [PROGRAMS]
 
 SET is a list of programs of shapes_programs.py, of which PROGRAMS, a pattern of the shell, may choose some; SEED draws
-their sizes.  A program is built at each of its points (batch, sequence length) in a process of its own, timed without a
+their sizes.  A program is built at each of its points (batch, sequence length; width and type where it has them) in a process of its own, timed without a
 profiler and profiled for two marked steps with shapes and memory.  The profile of the first point stays, as Kineto writes
 it; of each point results.jsonl has a line: time of a step, peak memory, and the second step's kernels in the order of
 their launches as [operator, kernel, us, number of the operator], the names as numbers of its list of names.
@@ -125,7 +125,7 @@ def record_points(program, folder):
                 row = measure(program.build, point, os.path.join(folder, program.name + ".json"), index == 0)
             except torch.cuda.OutOfMemoryError:
                 row = {"out_of_memory": True}
-            row.update(program=program.name, batch=point[0], seq=point[1], base=index == 0)
+            row.update(zip(("batch", "seq", "hidden", "dtype"), point), program=program.name, base=index == 0)
             print(json.dumps(row), file=out, flush=True)
             torch.cuda.empty_cache()
 

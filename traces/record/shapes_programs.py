@@ -1,6 +1,7 @@
 """The programs of shapes.py: models of transformers and torchvision, models by hand, and lists of operators drawn one by one.
 
-A set is a function from a random generator to programs; a program's build(batch, seq) makes a step at that size."""
+A set is a function from a random generator to programs; a program's build(batch, seq), or build(batch, seq, hidden, dtype), makes a step
+at that size."""
 import random
 from collections import namedtuple
 
@@ -8,8 +9,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-# points: (batch, seq), the recorded one first; models of images have no seq: 0.
+# points: (batch, seq) or (batch, seq, hidden, dtype), the recorded one first; models of images have no seq: 0.
 Program = namedtuple("Program", "name build points")
+
+DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "tf32": torch.float32}
 
 HALF = (torch.bfloat16, torch.float16)
 
@@ -383,7 +386,64 @@ def judged(rng):
     yield from zoos(rng, 20)
 
 
-SETS = {"looked-at": looked_at, "judged": judged}
+# The same models at other widths and in other types.
+
+def of_width(model):
+    """A program's build: `model` takes a width, its heads of 64, and a type, and returns a build(batch, seq)."""
+    def build(batch, seq, hidden, dtype):
+        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+        return model(hidden, hidden // 64, DTYPES[dtype])(batch, seq)
+    return build
+
+
+def vision_transformer(dtype, **sizes):
+    def build(batch, _):
+        import torchvision
+        net = torchvision.models.VisionTransformer(image_size=224, patch_size=16, **sizes).cuda().to(dtype)
+        return inference(net, torch.randn(batch, 3, 224, 224, device="cuda", dtype=dtype))
+    return build
+
+
+def eighths(number):
+    return 8 * round(number / 8)
+
+
+def wide_points(rng, batch, seq, dtype, choices):
+    """Five widths, of which the second is recorded, and there three other types."""
+    widths = sorted(rng.sample(choices, 5))
+    recorded = (batch, seq, widths[1], dtype)
+    return ([recorded] + [(batch, seq, width, dtype) for width in widths if width != widths[1]] +
+            [(batch, seq, widths[1], other) for other in DTYPES if other != dtype])
+
+
+def widths(rng):
+    """Of `whatif --change hidden=N` and `dtype=TYPE`."""
+    even, any_width = (512, 768, 1024, 1280, 1536, 2048, 2560), (384, 512, 640, 768, 960, 1024, 1280, 1600)
+
+    def batch():
+        return rng.choice((4, 6, 12, 16))
+
+    def seq():
+        return rng.choice((100, 150, 200, 300))
+
+    yield Program("llama", of_width(lambda hidden, heads, dtype: transformers_model(
+        "Llama", dtype, "ForCausalLM", hidden_size=hidden, intermediate_size=eighths(2.7 * hidden), num_hidden_layers=4, num_attention_heads=heads,
+        num_key_value_heads=heads // 4, vocab_size=16000)), wide_points(rng, batch(), seq(), "bf16", even))
+    yield Program("bert", of_width(lambda hidden, heads, dtype: transformers_model(
+        "Bert", dtype, hidden_size=hidden, intermediate_size=4 * hidden, num_hidden_layers=6, num_attention_heads=heads, vocab_size=8000)),
+        wide_points(rng, batch(), seq(), "fp16", any_width))
+    yield Program("gpt2", of_width(lambda hidden, heads, dtype: transformers_model(
+        "GPT2", dtype, n_embd=hidden, n_layer=5, n_head=heads, vocab_size=12000)), wide_points(rng, batch(), seq(), "fp32", any_width))
+    yield Program("lm-train", of_width(lambda hidden, heads, dtype: language(dtype, True, vocabulary=9000, width=hidden, layers=4, heads=heads)),
+                  wide_points(rng, batch(), seq(), "bf16", any_width))
+    yield Program("bert-train", of_width(lambda hidden, heads, dtype: transformers_training(
+        "Bert", "ForMaskedLM", dtype, hidden_size=hidden, intermediate_size=4 * hidden, num_hidden_layers=3, num_attention_heads=heads,
+        vocab_size=8000)), wide_points(rng, batch(), seq(), "fp32", any_width))
+    yield Program("vit", of_width(lambda hidden, heads, dtype: vision_transformer(
+        dtype, num_layers=6, num_heads=heads, hidden_dim=hidden, mlp_dim=4 * hidden)), wide_points(rng, batch(), 0, "bf16", any_width))
+
+
+SETS = {"looked-at": looked_at, "judged": judged, "widths": widths}
 
 
 def draw(name, rng):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far `whatif --change batch=N --change seq=N` is from programs that ran at that size.
+"""How far `whatif --change batch=N --change seq=N`, `hidden=N` and `dtype=TYPE` are from programs that ran so.
 
     validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--worst N]
 
@@ -22,6 +22,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 FAMILIES = {}  # of the kernels in the stores of all answers, by name
+STEPS = 2  # of a recording
+POINT = ("batch", "seq", "hidden", "dtype")
 
 
 def family_of(kernel):
@@ -47,11 +49,16 @@ def measured(row):
     return [(names[one[0]], names[one[1]], one[2], one[3]) for one in row["kernels"]]
 
 
+def at(row):
+    """Its point: batch, sequence length, and width and type where it has them."""
+    return tuple(row[name] for name in POINT if name in row)
+
+
 def changes(base, point):
     words = []
-    for name in ("batch", "seq"):
-        if base[name] != point[name]:
-            words += ["--change", "%s=%d:%d" % (name, base[name], point[name])]
+    for name, before, after in zip(POINT, at(base), at(point)):
+        if before != after:
+            words += ["--change", "%s=%s" % (name, after) if name == "dtype" else "%s=%d:%d" % (name, before, after)]
     return words
 
 
@@ -69,25 +76,37 @@ def ask(program, trace, base, point):
             run = db.execute("select max(run_id) from run").fetchone()[0]
             if not changes(base, point):
                 run -= 1  # the baseline
+            dropped = db.execute("select (select count(*) from run_op where run_id = 1) - (select count(*) from run_op where run_id = ?)", (run,))
+            left = len(base["kernels"]) - dropped.fetchone()[0] // STEPS
             rows = db.execute("""
                 select coalesce(range.name, '?'), kernel.name, (run_op.end_ps - run_op.start_ps) / 1e6, coalesce(range.external_id, 0) from run_op
                 join run using (run_id) join op using (trace_id, op_no) join kernel using (trace_id, kernel_no)
                 left join call_range using (trace_id, call_no) left join range using (trace_id, range_no)
                 where run_id = ? and op.kind = 'kernel' order by run_op.start_ps""", (run,)).fetchall()
-    return step, rows
+    return step, rows[-left:]
+
+
+def alike(operator):
+    """Fused attention has an operator a backend, of which one does not take all types."""
+    return next(("attention " + way for way in ("forward", "backward") if "attention_" + way in operator), operator)
 
 
 def pair(predicted, real):
     """(operator, kernel, predicted us, real us) of operators, in order where the two lists are alike; else of all of a name."""
     pairs = []
-    for name in dict.fromkeys(row[0] for row in predicted + real):
-        one, other = [r for r in predicted if r[0] == name], [r for r in real if r[0] == name]
+    for name in dict.fromkeys(alike(row[0]) for row in predicted + real):
+        one, other = [r for r in predicted if alike(r[0]) == name], [r for r in real if alike(r[0]) == name]
         if len(one) == len(other):
             pairs += [(name, a[1], a[2], b[2], b[1]) for a, b in zip(one, other)]
         else:
             largest = max(one + other, key=lambda r: r[2])
             pairs.append((name, largest[1], sum(r[2] for r in one), sum(r[2] for r in other), largest[1]))
     return pairs
+
+
+def kind(base, point):
+    """What differs: "size" is the batch, the length or both."""
+    return next((name for name, before, after in zip(POINT[2:], at(base)[2:], at(point)[2:]) if before != after), "size")
 
 
 def read(folder, only):
@@ -138,37 +157,40 @@ def main():
             jobs += [(name, trace, base, row) for row in rows if row is not base and "kernels" in row]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         answers = list(pool.map(lambda job: ask(arguments.gridtide, job[1], job[2], job[3]), jobs))
-    cases, kernels, steps, bound, failed, sizes = [], [], [], [], 0, {}
+    cases, kernels, steps, bound, failed, sizes = [], {}, [], [], 0, {}
     for (name, _, base, row), (step, rows) in zip(jobs, answers):
         if step is None:
             failed += 1
-            print("%s %d %d: %s" % (name, row["batch"], row["seq"], rows), file=sys.stderr)
+            print("%s %s: %s" % (name, at(row), rows), file=sys.stderr)
             continue
         real = measured(row)
-        ours = rows[-len(base["kernels"]):]
-        pairs = pair(occurrences(ours), occurrences(real))
-        cases += [(name, row["batch"], row["seq"]) + one for one in pairs if one[2] > 0 and one[3] > 0]
-        all_real, all_ours = sum(r[2] for r in real), sum(r[2] for r in ours)
-        kernels.append(error(all_ours, all_real))
-        sizes.setdefault(name, []).append((row["batch"], row["seq"], all_ours, all_real))
+        point = " ".join("%5s" % one for one in at(row))
+        pairs = pair(occurrences(rows), occurrences(real))
+        cases += [(name, point) + one for one in pairs if one[2] > 0 and one[3] > 0]
+        all_real, all_ours = sum(r[2] for r in real), sum(r[2] for r in rows)
+        kernels.setdefault(kind(base, row), []).append(error(all_ours, all_real))
+        if kind(base, row) == "size":
+            sizes.setdefault(name, []).append((row["batch"], row["seq"], all_ours, all_real))
         wall = min(row["step_us"], row["steady_us"])
         steps.append(error(step, wall))
         if all_real > 0.8 * wall:
             bound.append(steps[-1])
         if arguments.v:
-            print("%-16s %4d %5d  kernels %9.0f %9.0f %+6.1f%%  step %9.0f %9.0f %+6.1f%%" % (
-                name, row["batch"], row["seq"], all_real, all_ours, 100 * (all_ours / all_real - 1), wall, step, 100 * (step / wall - 1)))
-    for family in sorted({family_of(c[4]) for c in cases}):
-        tell("kernels: " + family, [error(c[5], c[6]) for c in cases if family_of(c[4]) == family])
-    tell("kernels: all", [error(c[5], c[6]) for c in cases])
-    tell("kernels of a step", kernels)
+            print("%-16s %s  kernels %9.0f %9.0f %+6.1f%%  step %9.0f %9.0f %+6.1f%%" % (
+                name, point, all_real, all_ours, 100 * (all_ours / all_real - 1), wall, step, 100 * (step / wall - 1)))
+    for family in sorted({family_of(c[3]) for c in cases}):
+        tell("kernels: " + family, [error(c[4], c[5]) for c in cases if family_of(c[3]) == family])
+    tell("kernels: all", [error(c[4], c[5]) for c in cases])
+    tell("kernels of a step", [one for errors in kernels.values() for one in errors])
+    for name in kernels if len(kernels) > 1 else ():
+        tell("kernels of a step: " + name, kernels[name])
     tell("steps", steps)
     tell("steps bound by the GPU", bound)
     several = [rows for rows in sizes.values() if len(rows) > 3]
     print("%-28s %d of %d" % ("best size found", sum(found_best(rows) for rows in several), len(several)))
     print("%-28s %d of %d" % ("failed", failed, len(jobs)))
-    for c in sorted(cases, key=lambda c: -abs(c[5] - c[6]))[:arguments.worst]:
-        print("%-14s %3d %5d %-30s predicted %9.1f real %9.1f %+6.0f%%  %.60s | %.60s" % (c[:4] + (c[5], c[6], 100 * (c[5] / c[6] - 1), c[4], c[7])))
+    for c in sorted(cases, key=lambda c: -abs(c[4] - c[5]))[:arguments.worst]:
+        print("%-14s %s %-30s predicted %9.1f real %9.1f %+6.0f%%  %.60s | %.60s" % (c[:3] + (c[4], c[5], 100 * (c[4] / c[5] - 1), c[3], c[6])))
 
 
 if __name__ == "__main__":
