@@ -51,7 +51,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
-    sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
+    sim/workload/allocations.c sim/workload/allocations.h sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/processes.c sim/workload/sharing.c sim/workload/sharing.h sim/workload/processes.h sim/workload/plain_fields.h sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \

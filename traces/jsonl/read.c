@@ -21,7 +21,8 @@ const struct gt_jsonl_line gt_jsonl_lines[] = {
     { "event", gt_jsonl_event },       { "range", gt_jsonl_range },
     { "thread", gt_jsonl_thread },     { "buffer", gt_jsonl_buffer },
     { "gpu", gt_jsonl_gpu },           { "program", gt_jsonl_program },
-    { "group", gt_jsonl_group },       { NULL, NULL },
+    { "group", gt_jsonl_group },       { "allocations", gt_jsonl_allocations },
+    { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
@@ -48,7 +49,7 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     if (line->key == NULL)
         return gt_error_set(
             error, "unknown kind of line: a line has one of \"call\", \"kernel\", \"stream\", \"event\", \"thread\", "
-                   "\"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", \"tasks_of\", \"group\"");
+                   "\"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", \"tasks_of\", \"group\", \"allocations\"");
     return line->read(jsonl, object, error);
 }
 
