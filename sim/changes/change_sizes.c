@@ -6,6 +6,7 @@
 #include "sim/changes/change.h"
 #include "sim/machine/durations.h"
 #include "sim/shapes/kernel_time.h"
+#include "sim/shapes/memory.h"
 #include "sim/shapes/sizes.h"
 #include "sim/workload/ranges.h"
 
@@ -17,6 +18,7 @@ struct sizing {
     struct gt_all_inputs inputs;
     struct gt_sizes sizes;
     struct gt_product_sweep *products;
+    struct gt_memory_sizing memory;
     bool *optimiser;        /* by range: of an optimiser's step */
     double *product_us;     /* by range: of an operator's product, of all its kernels */
     double *product_factor; /* likewise: how many times as long they take; 0: not known yet */
@@ -162,6 +164,7 @@ static void size_bytes(struct sizing *s, gt_op_index index)
 static void size_all(struct sizing *s)
 {
     find_optimiser(s);
+    gt_allocations_resize(s->w, &s->sizes, s->optimiser, &s->memory);
     sum_products(s);
     s->product_factor = gt_calloc(s->w->range_count + 1ull, sizeof *s->product_factor);
     for (gt_op_index i = 0; i < s->w->op_count; i++) {

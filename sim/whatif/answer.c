@@ -409,7 +409,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     struct gt_scenario *scenario = &answer->scenario;
     struct gt_timeline timeline;
 
-    answer->predicted_us = NAN;
+    answer->predicted_us = answer->peak_bytes = NAN;
     if (begin_changed(asking, whatif->baseline.workload, whatif->baseline.host, scenario, error) != 0) {
         if (whatif->steady.workload == NULL)
             return -1;
@@ -421,6 +421,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     gt_ranks_tell_extrapolated_collectives(scenario, timeline.summary.extrapolated);
     gt_grade_dropped(scenario, &whatif->facts, timeline.summary.dropped);
     answer->predicted_us = gt_timeline_us(&timeline);
+    answer->peak_bytes = gt_whatif_peak_bytes(scenario->workload);
     gt_timeline_free(&timeline);
     return 0;
 }

@@ -30,6 +30,7 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     put_real(json, "high_us", answer->high_us);
     put_real(json, "change_pct", answer->change_pct);
     put_real(json, "predicted_us", answer->predicted_us);
+    put_real(json, "peak_memory_bytes", answer->peak_bytes);
     put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
     gt_json_text(json, "extrapolated");
     yajl_gen_bool(json, answer->scenario.extrapolated);
@@ -75,6 +76,7 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
     put_real(json, "replay_us", whatif->facts.replay_us);
     put_real(json, "baseline_us", whatif->facts.baseline_us);
     put_real(json, "step_us", whatif->step_us);
+    put_real(json, "peak_memory_bytes", whatif->peak_bytes);
     gt_json_text(json, "steps");
     gt_json_integer(json, whatif->facts.steps.count);
     put_recorded_steps(json, &whatif->steady);

@@ -1,0 +1,18 @@
+/* memory.h - what a program's allocations are when its operators get other sizes. */
+#ifndef GRIDTIDE_SIM_SHAPES_MEMORY_H
+#define GRIDTIDE_SIM_SHAPES_MEMORY_H
+
+#include "sim/shapes/sizes.h"
+
+/* How the new sizes were found, in bytes as recorded. */
+struct gt_memory_sizing {
+    double fitted, scaled; /* allocations that are as large as something made of inputs; those that grow as their operator's inputs */
+    double held, held_data; /* allocated before the recording; of that, what follows the change */
+};
+
+/* Give the allocations of `workload`, which `sizes` is of, their bytes after the change; those within ranges of an optimiser stay
+ * (`optimiser`, by range). */
+void gt_allocations_resize(struct gt_workload *workload, const struct gt_sizes *sizes, const bool *optimiser,
+                           struct gt_memory_sizing *sizing);
+
+#endif
