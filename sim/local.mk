@@ -65,7 +65,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_device.c sim/changes/change_graph.c sim/changes/change_grid.c \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_share.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
-    sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h sim/shapes/memory.c sim/shapes/memory.h sim/shapes/result_bytes.c sim/shapes/result_bytes.h \
+    sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h sim/shapes/held_memory.c sim/shapes/held_memory.h sim/shapes/memory.c sim/shapes/memory.h sim/shapes/result_bytes.c sim/shapes/result_bytes.h \
     sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \

@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "sim/shapes/held_memory.h"
 #include "sim/shapes/result_bytes.h"
 #include "sim/shapes/roles.h"
 #include "sim/workload/allocations.h"
@@ -41,6 +42,12 @@ static double growth_of(const struct gt_inputs *from, const struct gt_inputs *to
     return before > 0 ? gt_tensor_bytes(&to->tensors[largest]) / before : 1;
 }
 
+/* A gradient, of a parameter that is not among the operator's inputs: as large in elements of 2 bytes or 4. */
+static bool is_gradient(const struct resizing *r, double block)
+{
+    return gt_sizes_has_parameter_of(r->sizes, block / 2) || gt_sizes_has_parameter_of(r->sizes, block / 4);
+}
+
 /* By the innermost operator around it of whose inputs something so large is made; else it grows as the innermost one's inputs. */
 static void resize(struct resizing *r, uint32_t index)
 {
@@ -59,16 +66,16 @@ static void resize(struct resizing *r, uint32_t index)
             continue;
         gt_sizes_apply(r->sizes, at, &to);
         growth = growth == 0 ? growth_of(from, &to) : growth;
-        if (gt_result_bytes_of(from, &to, block, &result) && result.left < best.left)
+        if (gt_result_bytes_of(gt_operator_name(r->w, at), from, &to, block, &result) && result.left < best.left)
             best = result;
-        if (best.left == 0)
+        if (best.left == 0 || (isfinite(best.left) && gt_product_first(gt_operator_name(r->w, at)) >= 0))
             break;
     }
     if (isfinite(best.left)) {
         r->asked[index] = best.recorded;
         r->now[index] = best.bytes;
         r->sizing->fitted += block;
-    } else if (growth > 0) {
+    } else if (growth > 0 && !is_gradient(r, block)) {
         r->now[index] = block * growth;
         r->sizing->scaled += block;
     }
@@ -83,6 +90,11 @@ static void resize_all(struct resizing *r)
 
 static void write_all(struct resizing *r)
 {
+    const struct gt_held_memory *held = &r->sizing->held_memory;
+    uint64_t *before = r->w->allocation_count > 0 ? &r->w->gpus[r->w->allocations[0].gpu].allocated_bytes : NULL;
+
+    if (before != NULL)
+        *before = (uint64_t)fmax((double)*before - held->data + held->new_data, 0);
     for (uint32_t i = 0; i < r->w->allocation_count; i++) {
         struct gt_allocation *allocation = &r->w->allocations[i];
 
@@ -102,6 +114,7 @@ void gt_allocations_resize(struct gt_workload *w, const struct gt_sizes *sizes, 
     r.asked = gt_calloc(w->allocation_count + 1ull, sizeof *r.asked);
     r.now = gt_calloc(w->allocation_count + 1ull, sizeof *r.now);
     resize_all(&r);
+    gt_held_memory_find(&sizing->held_memory, w, sizes, r.asked, optimiser);
     write_all(&r);
     if (getenv("GTMEM"))
         for (uint32_t i = 0; i < w->allocation_count; i++)

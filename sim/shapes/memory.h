@@ -2,12 +2,13 @@
 #ifndef GRIDTIDE_SIM_SHAPES_MEMORY_H
 #define GRIDTIDE_SIM_SHAPES_MEMORY_H
 
+#include "sim/shapes/held_memory.h"
 #include "sim/shapes/sizes.h"
 
 /* How the new sizes were found, in bytes as recorded. */
 struct gt_memory_sizing {
     double fitted, scaled; /* allocations that are as large as something made of inputs; those that grow as their operator's inputs */
-    double held, held_data; /* allocated before the recording; of that, what follows the change */
+    struct gt_held_memory held_memory;
 };
 
 /* Give the allocations of `workload`, which `sizes` is of, their bytes after the change; those within ranges of an optimiser stay

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "sim/shapes/roles.h"
+
 double gt_block_bytes(double bytes)
 {
     return ceil(fmax(bytes, 1) / GT_BLOCK_BYTES) * GT_BLOCK_BYTES;
@@ -107,11 +109,28 @@ static void try_pair(struct fitting *f, int i, int j)
                          rows_of(to, which) * (double)other_to->size[side], MADE + 1 + which);
 }
 
-bool gt_result_bytes_of(const struct gt_inputs *from, const struct gt_inputs *to, double block,
+/* M x N of a product M x K by K x N: that large is its result, however large other tensors are. */
+static bool try_product(struct fitting *f, const char *name)
+{
+    int first = gt_product_first(name);
+    const struct gt_tensor *from = &f->from->tensors[first < 0 ? 0 : first];
+    const struct gt_tensor *to = &f->to->tensors[first < 0 ? 0 : first];
+    int side = from[0].sides - 1;
+
+    if (first < 0 || first + 1 >= f->from->count || side < 1 || from[1].sides != from[0].sides)
+        return false;
+    try_bytes(f, gt_tensor_bytes(from) / fmax((double)from->size[side], 1) * (double)from[1].size[side],
+              gt_tensor_bytes(to) / fmax((double)to->size[side], 1) * (double)to[1].size[side], WHOLE);
+    return f->rank < NOTHING;
+}
+
+bool gt_result_bytes_of(const char *name, const struct gt_inputs *from, const struct gt_inputs *to, double block,
                         struct gt_result_bytes *result)
 {
     struct fitting f = { .from = from, .to = to, .block = block, .rank = NOTHING, .best = result };
 
+    if (try_product(&f, name))
+        return true;
     for (int i = 0; i < from->count; i++)
         if (from->tensors[i].is_tensor)
             try_sides(&f, i);

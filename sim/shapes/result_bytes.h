@@ -21,9 +21,9 @@ struct gt_result_bytes {
     double left;            /* of the recorded block, behind that */
 };
 
-/* Of a block of `block` bytes that was allocated within an operator with the inputs `from`, which are `to` now.  False: none of what
+/* Of a block of `block` bytes that was allocated within operator `name` with the inputs `from`, which are `to` now.  False: none of what
  * operators make of their inputs is that large. */
-bool gt_result_bytes_of(const struct gt_inputs *from, const struct gt_inputs *to, double block,
+bool gt_result_bytes_of(const char *name, const struct gt_inputs *from, const struct gt_inputs *to, double block,
                         struct gt_result_bytes *result);
 
 #endif

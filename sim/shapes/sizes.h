@@ -43,6 +43,10 @@ void gt_sizes_free(struct gt_sizes *sizes);
 /* What the operator is given after the change, into *to.  Its inputs are known. */
 void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct gt_inputs *to);
 
+/* Has the model a parameter of so many elements?  Is the tensor of a parameter's shape, turned or not? */
+bool gt_sizes_has_parameter_of(const struct gt_sizes *sizes, double elements);
+bool gt_sizes_is_parameter(const struct gt_sizes *sizes, const struct gt_tensor *tensor);
+
 /* Is a side of the model itself as long as the sequence, so that the two cannot be told apart? */
 bool gt_sizes_seq_is_unclear(const struct gt_sizes *sizes);
 
