@@ -204,6 +204,31 @@ struct question {
     uint64_t elected, stated, from, to; /* 0: not to be seen, not stated */
 };
 
+/* Allocations that fit nothing are told from this part of all on. */
+static const double least_unknown_part = 0.02;
+
+static void assume_memory(struct sizing *s, const struct question *q)
+{
+    const struct gt_memory_sizing *m = &s->memory;
+    double gib = 0x1p30, all = m->fitted + m->grown + m->kept;
+
+    if (s->w->allocation_count == 0) {
+        gt_scenario_assume(s->scenario, GT_TRUST_HIGH,
+                           "The profile has no allocations, so that peak memory is not known: record with "
+                           "profile_memory=True");
+        return;
+    }
+    gt_scenario_assume(s->scenario, GT_TRUST_MEDIUM,
+                       "Peak memory: of %.2f GiB that were allocated before the recording, %.2f GiB follow the %s: inputs "
+                       "that no recorded allocation made; the rest stays, %.2f GiB of it of unknown use",
+                       m->held_bytes / gib, m->held.data / gib, q->what, m->held.unknown / gib);
+    if (m->grown > least_unknown_part * all)
+        gt_scenario_assume(s->scenario, GT_TRUST_MEDIUM,
+                           "Peak memory: %.0f%% of the allocated bytes are no size that follows from the operators' "
+                           "inputs; they grow as these do",
+                           100 * m->grown / all);
+}
+
 static void assume(struct sizing *s, const struct question *q)
 {
     gt_scenario_assume(s->scenario, q->stated != 0 ? GT_TRUST_HIGH : GT_TRUST_MEDIUM,
@@ -220,6 +245,7 @@ static void assume(struct sizing *s, const struct question *q)
                            "%llu launches, %.1f%% of the kernels' time, are of operators without recorded inputs and "
                            "stay as recorded",
                            (unsigned long long)s->unknown, 100 * s->unknown_us / s->all_us);
+    assume_memory(s, q);
     if (s->products->count == 0)
         gt_scenario_assume(s->scenario, GT_TRUST_LOW,
                            "No matrix products were measured on this GPU (key product.sweep): the model alone holds");

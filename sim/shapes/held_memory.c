@@ -1,7 +1,6 @@
 #include "sim/shapes/held_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +34,8 @@ struct taking {
 
 /* Allocations of one size that are alive. */
 struct alive {
-    double bytes;
+    double bytes; /* asked for */
+    double block; /* the largest that was given out for them */
     uint32_t count;
     UT_hash_handle hh;
 };
@@ -51,6 +51,7 @@ struct finding {
     gt_range_index root; /* the node that a backward pass begins with; GT_NONE: none is under way */
     struct alive *alive;
     double parameters;
+    bool optimises;
 };
 
 static struct alive *alive_of(struct finding *f, double bytes)
@@ -70,9 +71,12 @@ static void take_allocation(struct finding *f, uint32_t index)
 {
     const struct gt_allocation *allocation = &f->w->allocations[index];
 
-    if (allocation->bytes > 0)
-        alive_of(f, gt_block_bytes(f->asked[index]))->count++;
-    else if (allocation->frees != GT_NONE)
+    if (allocation->bytes > 0) {
+        struct alive *alive = alive_of(f, gt_block_bytes(f->asked[index]));
+
+        alive->count++;
+        alive->block = fmax(alive->block, (double)allocation->bytes);
+    } else if (allocation->frees != GT_NONE)
         alive_of(f, gt_block_bytes(f->asked[allocation->frees]))->count--;
 }
 
@@ -119,6 +123,9 @@ static bool is_made(struct finding *f, double bytes)
 {
     for (int parts = 1; parts <= MOST_PARTS; parts++)
         if (count_alive(f, parts * bytes) > 0)
+            return true;
+    for (const struct alive *alive = f->alive; alive != NULL && bytes > GT_SMALL_BYTES; alive = alive->hh.next)
+        if (alive->count > 0 && alive->block >= bytes && alive->block - bytes <= GT_SMALL_BYTES)
             return true;
     return false;
 }
@@ -214,6 +221,7 @@ static void take_operator(struct finding *f, gt_range_index range)
     gt_range_index node;
     bool begins;
 
+    f->optimises |= f->optimiser[range];
     if (from == NULL || f->optimiser[range])
         return;
     take_parameters(f, range, from);
@@ -226,10 +234,8 @@ static void take_operator(struct finding *f, gt_range_index range)
         double bytes = gt_tensor_bytes(&from->tensors[i]), new_bytes = gt_tensor_bytes(&to.tensors[i]);
         bool given = begins && i == 0 && count_alive(f, bytes) < 2;
 
-        if (getenv("GTMEM3") && bytes>1e6) { char *t = gt_tensors_text(&from->tensors[i],1); fprintf(stderr,"   see %u %s %d %s %s%s%s MB %.2f\n", range, gt_operator_name(f->w,range), i, t, new_bytes==bytes?"same":"", is_made(f,bytes)?"made":"", is_part(f,bytes)?"part":"", bytes/1e6);}
         if (bytes > 0 && new_bytes != bytes && (given || (!is_made(f, bytes) && !is_part(f, bytes))))
-            {if (getenv("GTMEM2")) {char *t = gt_tensors_text(&from->tensors[i],1); fprintf(stderr,"   taken %s %d %s given %d MB %.2f -> %.2f\n", gt_operator_name(f->w,range), i, t, given, bytes/1e6,new_bytes/1e6);}
-            take_tensor(f, range, (uint32_t)i, bytes, new_bytes);}
+            take_tensor(f, range, (uint32_t)i, bytes, new_bytes);
     }
 }
 
@@ -271,6 +277,9 @@ static void free_all(struct finding *f)
     }
 }
 
+/* Gradients and two moments, as Adam has them; a plain SGD has less. */
+enum { KEPT_BY_OPTIMISER = 3 };
+
 void gt_held_memory_find(struct gt_held_memory *held, const struct gt_workload *w, const struct gt_sizes *sizes,
                          const double *asked, const bool *optimiser)
 {
@@ -279,8 +288,6 @@ void gt_held_memory_find(struct gt_held_memory *held, const struct gt_workload *
     double left;
 
     *held = (struct gt_held_memory){ .data = 0 };
-    if (w->allocation_count == 0)
-        return;
     find_step(w, &first, &end);
     for (gt_range_index i = first; i < end; i++)
         take_operator(&f, i);
@@ -290,11 +297,10 @@ void gt_held_memory_find(struct gt_held_memory *held, const struct gt_workload *
     }
     held->parameters = f.parameters;
     left = fmax((double)w->gpus[w->allocations[0].gpu].allocated_bytes - f.parameters, 0);
-    if (getenv("GTMEM1"))
-    fprintf(stderr, "HELD start %.1f P %.1f rest %.1f data %.1f\n", (double)w->gpus[w->allocations[0].gpu].allocated_bytes/1e6, f.parameters/1e6, left/1e6, held->data/1e6);
     if (held->data > left) {
         held->new_data *= left / held->data;
         held->data = left;
     }
+    held->unknown = fmax(left - held->data - (f.optimises ? KEPT_BY_OPTIMISER * f.parameters : 0), 0);
     free_all(&f);
 }

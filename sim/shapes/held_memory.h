@@ -6,7 +6,8 @@
 
 struct gt_held_memory { /* bytes */
     double data, new_data; /* that follows the change: as recorded, after it */
-    double parameters;     /* of the model, with what its optimiser keeps of them */
+    double parameters;     /* of the model, each as often as it is taken on the way forward */
+    double unknown;        /* neither, nor a gradient or what an optimiser keeps */
 };
 
 /* Of the GPU on which the workload's first allocation was.  `asked`: bytes asked for by each allocation (memory.c); `optimiser`: ranges of

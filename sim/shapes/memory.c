@@ -2,12 +2,9 @@
 #include "sim/shapes/memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <uthash.h>
-
+#include "sim/base/sort.h"
 #include "sim/shapes/held_memory.h"
 #include "sim/shapes/result_bytes.h"
 #include "sim/shapes/roles.h"
@@ -60,8 +57,10 @@ static void resize(struct resizing *r, uint32_t index)
     for (gt_range_index at = allocation->range; at != GT_NONE; at = r->w->ranges[at].parent) {
         const struct gt_inputs *from = gt_inputs_of(r->sizes->all, at);
 
-        if (r->optimiser[at])
+        if (r->optimiser[at]) {
+            r->sizing->kept += block;
             return;
+        }
         if (from == NULL || gt_tensor_elements(&from->tensors[largest_of(from)]) == 0)
             continue;
         gt_sizes_apply(r->sizes, at, &to);
@@ -77,7 +76,9 @@ static void resize(struct resizing *r, uint32_t index)
         r->sizing->fitted += block;
     } else if (growth > 0 && !is_gradient(r, block)) {
         r->now[index] = block * growth;
-        r->sizing->scaled += block;
+        r->sizing->grown += block;
+    } else {
+        r->sizing->kept += block;
     }
 }
 
@@ -88,21 +89,67 @@ static void resize_all(struct resizing *r)
             resize(r, i);
 }
 
+/* Blocks of one size, and what they are now. */
+struct size {
+    double block, now;
+};
+
+static int compare_sizes(const void *left, const void *right)
+{
+    const struct size *a = left, *b = right;
+
+    GT_ORDER(a->block, b->block);
+    return 0;
+}
+
+/* What the allocation is now, in bytes; no sum of all of them is more than a workload may have. */
+static double now_of(const struct resizing *r, uint32_t index)
+{
+    double most = (double)GT_ALLOCATED_LIMIT_BYTES / (r->w->allocation_count + 2.0);
+    double bytes = (double)r->w->allocations[index].bytes;
+
+    if (r->now[index] != r->asked[index])
+        bytes = gt_block_bytes(fmin(r->now[index], most - GT_BLOCK_BYTES));
+    return bytes;
+}
+
+/* A free of what was allocated before the recording: results of the step before, of a size that steps allocate, or gradients. */
+static double freed_from_before(const struct size *sizes, uint32_t count, double bytes)
+{
+    uint32_t at = GT_LOWER_BOUND(middle, 0u, count, sizes[middle].block < bytes);
+
+    return at < count && sizes[at].block == bytes ? sizes[at].now : bytes;
+}
+
 static void write_all(struct resizing *r)
 {
-    const struct gt_held_memory *held = &r->sizing->held_memory;
-    uint64_t *before = r->w->allocation_count > 0 ? &r->w->gpus[r->w->allocations[0].gpu].allocated_bytes : NULL;
+    const struct gt_held_memory *held = &r->sizing->held;
+    struct size *sizes = gt_calloc(r->w->allocation_count + 1ull, sizeof *sizes);
+    double before = r->sizing->held_bytes - held->data + held->new_data, freed = 0;
+    uint32_t count = 0;
 
-    if (before != NULL)
-        *before = (uint64_t)fmax((double)*before - held->data + held->new_data, 0);
+    for (uint32_t i = 0; i < r->w->allocation_count; i++)
+        if (r->w->allocations[i].bytes > 0)
+            sizes[count++] = (struct size){ (double)r->w->allocations[i].bytes, now_of(r, i) };
+    qsort(sizes, count, sizeof *sizes, compare_sizes);
     for (uint32_t i = 0; i < r->w->allocation_count; i++) {
         struct gt_allocation *allocation = &r->w->allocations[i];
 
-        if (allocation->bytes > 0)
-            allocation->bytes = (int64_t)(r->now[i] == r->asked[i] ? (double)allocation->bytes : gt_block_bytes(r->now[i]));
-        else if (allocation->frees != GT_NONE)
+        if (allocation->bytes > 0) {
+            allocation->bytes = (int64_t)now_of(r, i);
+        } else if (allocation->frees != GT_NONE) {
             allocation->bytes = -r->w->allocations[allocation->frees].bytes;
+        } else {
+            double now = freed_from_before(sizes, count, -(double)allocation->bytes);
+
+            before += now + (double)allocation->bytes;
+            freed += now;
+            allocation->bytes = -(int64_t)now;
+        }
     }
+    before = fmin(fmax(before, freed), (double)GT_ALLOCATED_LIMIT_BYTES / 2);
+    r->w->gpus[r->w->allocations[0].gpu].allocated_bytes = (uint64_t)before;
+    free(sizes);
 }
 
 void gt_allocations_resize(struct gt_workload *w, const struct gt_sizes *sizes, const bool *optimiser,
@@ -111,15 +158,14 @@ void gt_allocations_resize(struct gt_workload *w, const struct gt_sizes *sizes, 
     struct resizing r = { .w = w, .sizes = sizes, .optimiser = optimiser, .sizing = sizing };
 
     *sizing = (struct gt_memory_sizing){ .fitted = 0 };
+    if (w->allocation_count == 0)
+        return;
+    sizing->held_bytes = (double)w->gpus[w->allocations[0].gpu].allocated_bytes;
     r.asked = gt_calloc(w->allocation_count + 1ull, sizeof *r.asked);
     r.now = gt_calloc(w->allocation_count + 1ull, sizeof *r.now);
     resize_all(&r);
-    gt_held_memory_find(&sizing->held_memory, w, sizes, r.asked, optimiser);
+    gt_held_memory_find(&sizing->held, w, sizes, r.asked, optimiser);
     write_all(&r);
-    if (getenv("GTMEM"))
-        for (uint32_t i = 0; i < w->allocation_count; i++)
-            if (r.asked[i] > 0)
-                fprintf(stderr, "ALLOC %u asked %.0f now %.0f\n", i, r.asked[i], r.now[i]);
     free(r.asked);
     free(r.now);
 }

@@ -7,8 +7,9 @@
 
 /* How the new sizes were found, in bytes as recorded. */
 struct gt_memory_sizing {
-    double fitted, scaled; /* allocations that are as large as something made of inputs; those that grow as their operator's inputs */
-    struct gt_held_memory held_memory;
+    double fitted, grown, kept; /* allocations as large as something made of inputs; that grow as inputs do; that stay */
+    double held_bytes;          /* allocated before the recording */
+    struct gt_held_memory held; /* of them */
 };
 
 /* Give the allocations of `workload`, which `sizes` is of, their bytes after the change; those within ranges of an optimiser stay

@@ -262,7 +262,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
 
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
-    whatif->peak_bytes = gt_whatif_peak_bytes(subject->workload);
+    whatif->peak_bytes = gt_peak_allocated_bytes(subject->workload);
     facts->measured_us = gt_recorded_us(subject->workload);
     if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0 ||
         fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)
@@ -277,11 +277,6 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     if ((facts->profiled || joined) && gt_whatif_play_baseline(whatif, error) != 0)
         return -1;
     return subject->step_us > 0 ? fit_host(whatif, error) : 0;
-}
-
-double gt_whatif_peak_bytes(const struct gt_workload *workload)
-{
-    return workload->allocation_count > 0 ? (double)gt_peak_allocated_bytes(workload) : NAN;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)

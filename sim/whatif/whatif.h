@@ -40,7 +40,8 @@ struct gt_answer {
     double low_us, high_us;      /* 9 of 10 real steps are expected between */
     double change_pct;           /* of a step, against the baseline's: below 0 it is faster */
     double predicted_us;         /* all of the recorded run, start-up included */
-    double peak_bytes;           /* of memory that a GPU has allocated; NAN: no allocations were recorded */
+    double peak_bytes;           /* the most memory that a GPU has allocated at a time; NAN: not known */
+    bool out_of_memory;          /* that is more than the scenario's device has */
     enum gt_bound bound_by;      /* what has the largest part of the step's critical path, */
     double part[GT_BOUNDS_BY];   /* and all parts */
     struct gt_scenario scenario; /* of all of the run: its trust and assumptions are the answer's */
@@ -68,9 +69,6 @@ int gt_whatif_timeline(const struct gt_whatif *whatif, const struct gt_scenario 
 /* Simulate a scenario of the subject (again), for `probe`.  Returns 0; -1 with the reason. */
 int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
                    struct gt_summary *summary, struct gt_error *error);
-
-/* The most memory that a GPU of the workload has allocated at a time; NAN: not known. */
-double gt_whatif_peak_bytes(const struct gt_workload *workload);
 
 /* What `whatif --all` tries on this trace: into *changes (malloced, as are their specs: gt_whatif_free_tried()). */
 size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **changes);

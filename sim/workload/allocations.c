@@ -1,5 +1,6 @@
 #include "sim/workload/allocations.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/array.h"
@@ -10,16 +11,7 @@ void gt_workload_add_allocation(struct gt_workload *w, const struct gt_allocatio
     w->allocations[w->allocation_count++] = *allocation;
 }
 
-void gt_workload_drop_allocations(struct gt_workload *w)
-{
-    free(w->allocations);
-    w->allocations = NULL;
-    w->allocation_count = w->allocation_room = 0;
-    for (gt_gpu_index i = 0; i < w->gpu_count; i++)
-        w->gpus[i].allocated_bytes = 0;
-}
-
-uint64_t gt_peak_allocated_bytes(const struct gt_workload *w)
+double gt_peak_allocated_bytes(const struct gt_workload *w)
 {
     uint64_t level[GT_MOST_GPUS], peak = 0;
 
@@ -32,7 +24,7 @@ uint64_t gt_peak_allocated_bytes(const struct gt_workload *w)
         *here += (uint64_t)w->allocations[i].bytes;
         peak = *here > peak ? *here : peak;
     }
-    return peak;
+    return w->allocation_count > 0 ? (double)peak : NAN;
 }
 
 void gt_allocations_renumber(struct gt_workload *w, const gt_range_index *place)

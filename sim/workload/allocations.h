@@ -16,11 +16,9 @@ struct gt_allocation {
 };
 
 void gt_workload_add_allocation(struct gt_workload *workload, const struct gt_allocation *allocation);
-/* As if nothing had been recorded of them. */
-void gt_workload_drop_allocations(struct gt_workload *workload);
 
-/* The most bytes that a GPU had given out at a time, of the GPU with the most; 0: no allocations were recorded. */
-uint64_t gt_peak_allocated_bytes(const struct gt_workload *workload);
+/* The most bytes that a GPU had given out at a time, of the GPU with the most; NAN: no allocations were recorded. */
+double gt_peak_allocated_bytes(const struct gt_workload *workload);
 
 /* Range i is now range place[i]; GT_NONE: it is gone. */
 void gt_allocations_renumber(struct gt_workload *workload, const gt_range_index *place);
