@@ -139,7 +139,7 @@ static void write_all(struct resizing *r)
             allocation->bytes = (int64_t)now_of(r, i);
         } else if (allocation->frees != GT_NONE) {
             allocation->bytes = -r->w->allocations[allocation->frees].bytes;
-        } else {
+        } else if (allocation->gpu == r->w->allocations[0].gpu) {
             double now = freed_from_before(sizes, count, -(double)allocation->bytes);
 
             before += now + (double)allocation->bytes;
