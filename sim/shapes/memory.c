@@ -105,7 +105,7 @@ static int compare_sizes(const void *left, const void *right)
 /* What the allocation is now, in bytes; no sum of all of them is more than a workload may have. */
 static double now_of(const struct resizing *r, uint32_t index)
 {
-    double most = (double)GT_ALLOCATED_LIMIT_BYTES / (r->w->allocation_count + 2.0);
+    double most = (double)GT_ALLOCATED_LIMIT_BYTES / 2 / (r->w->allocation_count + 2.0);
     double bytes = (double)r->w->allocations[index].bytes;
 
     if (r->now[index] != r->asked[index])

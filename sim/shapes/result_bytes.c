@@ -21,8 +21,9 @@ struct fitting {
 static const int element_bytes[] = { 4, 2, 1, 8 };
 enum { ELEMENT_BYTES = sizeof element_bytes / sizeof element_bytes[0] };
 
-/* Ranks of what fits: those of all sides before those of some, and the tensor's own elements before others. */
-enum { WHOLE = 0, MADE = 10, PART = 20, OTHER_ELEMENTS = 5, WITH_REST = 1000, NOTHING = 1 << 20 };
+/* Ranks of what fits, the best first: all sides, of the tensor's own elements or of others; what two make; some sides; what two
+ * make with other elements.  What leaves a rest of the block is behind all that does not. */
+enum { WHOLE = 0, WHOLE_OF_OTHERS = 5, MADE = 10, PART = 20, OTHERS = 30, STAYS = 20, WITH_REST = 1000, NOTHING = 1 << 20 };
 
 static void try_bytes(struct fitting *f, double recorded, double bytes, int rank)
 {
@@ -38,14 +39,17 @@ static void try_bytes(struct fitting *f, double recorded, double bytes, int rank
     *f->best = (struct gt_result_bytes){ recorded, bytes, left };
 }
 
-static void try_elements(struct fitting *f, const struct gt_tensor *tensor, double recorded, double elements, int rank)
+/* `other`: the rank with elements that are not the tensor's own.  What stays is the model's, and seldom stored with others. */
+static void try_elements(struct fitting *f, const struct gt_tensor *tensor, double recorded, double elements, int rank,
+                         int other)
 {
     int own = tensor->element_bytes > 0 ? tensor->element_bytes : 4;
 
     try_bytes(f, recorded * own, elements * own, rank);
     for (int i = 0; i < ELEMENT_BYTES; i++)
         if (element_bytes[i] != own)
-            try_bytes(f, recorded * element_bytes[i], elements * element_bytes[i], rank + OTHER_ELEMENTS);
+            try_bytes(f, recorded * element_bytes[i], elements * element_bytes[i],
+                      other + (recorded == elements ? STAYS : 0));
 }
 
 /* Any of a tensor's sides: all of them, or without those that were summed up. */
@@ -63,7 +67,10 @@ static void try_sides(struct fitting *f, int i)
         }
         if (left_out > 0 && f->block > GT_SMALL_BYTES && gt_block_bytes(recorded) > f->block)
             continue;
-        try_elements(f, from, recorded, elements, left_out == 0 ? WHOLE : PART + left_out);
+        if (left_out == 0)
+            try_elements(f, from, recorded, elements, WHOLE, WHOLE_OF_OTHERS);
+        else
+            try_elements(f, from, recorded, elements, PART + left_out, PART + left_out + WHOLE_OF_OTHERS);
     }
 }
 
@@ -102,11 +109,11 @@ static void try_pair(struct fitting *f, int i, int j)
     const struct gt_tensor *from = &f->from->tensors[i], *other = &f->from->tensors[j];
     const struct gt_tensor *to = &f->to->tensors[i], *other_to = &f->to->tensors[j];
 
-    try_elements(f, from, stretched(from, other), stretched(to, other_to), MADE);
+    try_elements(f, from, stretched(from, other), stretched(to, other_to), MADE, MADE + WHOLE_OF_OTHERS);
     for (int which = 0; which < ROWS; which++)
         for (int side = 0; side < other->sides; side++) /* in the elements of what is not a place */
             try_elements(f, gt_tensor_is_whole(from) ? other : from, rows_of(from, which) * (double)other->size[side],
-                         rows_of(to, which) * (double)other_to->size[side], MADE + 1 + which);
+                         rows_of(to, which) * (double)other_to->size[side], MADE + 1 + which, OTHERS + which);
 }
 
 /* M x N of a product M x K by K x N: that large is its result, however large other tensors are. */
