@@ -19,13 +19,22 @@ static const struct gt_field allocations_fields[] = {
 };
 static const struct gt_field_table allocations_table = GT_FIELD_TABLE("a line of allocations", allocations_fields);
 
+/* Digits alone. */
+static bool read_whole(const char *text, size_t length, uint64_t most, uint64_t *number)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    return gt_decimal_parse(text, length, 0, most, number, NULL) == 0;
+}
+
 static int read_bytes(const struct gt_json_token *value, int64_t *bytes, struct gt_error *error)
 {
-    bool negative = value->type == GT_JSON_NUMBER && value->length > 1 && value->text[0] == '-';
+    bool negative = value->type == GT_JSON_NUMBER && value->text[0] == '-';
     uint64_t number;
 
-    if (value->type != GT_JSON_NUMBER || gt_decimal_parse(value->text + negative, value->length - negative, 0,
-                                                          GT_ALLOCATED_LIMIT_BYTES, &number, NULL) != 0 ||
+    if (value->type != GT_JSON_NUMBER ||
+        !read_whole(value->text + negative, value->length - negative, GT_ALLOCATED_LIMIT_BYTES, &number) ||
         number == 0)
         return gt_error_set(error, "\"bytes\" lists whole numbers, below 0 for what is freed, none of them 0 or "
                                    "beyond 2^62");
@@ -48,9 +57,10 @@ static int read_index(const struct gt_json_token *list, const struct gt_json_tok
     *entry = value + value->span;
     if (value->type == GT_JSON_NULL)
         return 0;
-    if (value->type != GT_JSON_NUMBER ||
-        gt_decimal_parse(value->text, value->length, 0, UINT32_MAX, &number, NULL) != 0 || number >= count)
-        return gt_error_set(error, "\"%s\" lists null and numbers of %s above this one, from 0", name, name[0] == 'r' ? "ranges" : "allocations");
+    if (value->type != GT_JSON_NUMBER || !read_whole(value->text, value->length, UINT32_MAX, &number) ||
+        number >= count)
+        return gt_error_set(error, "\"%s\" lists null and numbers of %s above this one, from 0", name,
+                            name[0] == 'r' ? "ranges" : "allocations");
     *index = (uint32_t)number;
     return 0;
 }
