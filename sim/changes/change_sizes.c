@@ -218,10 +218,11 @@ static void assume_memory(struct sizing *s, const struct question *q)
                            "profile_memory=True");
         return;
     }
-    gt_scenario_assume(s->scenario, GT_TRUST_MEDIUM,
-                       "Peak memory: of %.2f GiB that were allocated before the recording, %.2f GiB follow the %s: inputs "
-                       "that no recorded allocation made; the rest stays, %.2f GiB of it of unknown use",
-                       m->held_bytes / gib, m->held.data / gib, q->what, m->held.unknown / gib);
+    gt_scenario_assume(
+        s->scenario, GT_TRUST_MEDIUM,
+        "Peak memory: of %.2f GiB that were allocated before the recording, %.2f GiB follow the %s: inputs "
+        "that no recorded allocation made; the rest stays, %.2f GiB of it of unknown use",
+        m->held_bytes / gib, m->held.data / gib, q->what, m->held.unknown / gib);
     if (m->grown > least_unknown_part * all)
         gt_scenario_assume(s->scenario, GT_TRUST_MEDIUM,
                            "Peak memory: %.0f%% of the allocated bytes are no size that follows from the operators' "

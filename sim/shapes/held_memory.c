@@ -184,7 +184,8 @@ static void take_parameters(struct finding *f, gt_range_index range, const struc
 
     for (gt_range_index at = f->w->ranges[range].parent; at != GT_NONE; at = f->w->ranges[at].parent)
         if (gt_range_is_backward_node(f->w, &f->w->ranges[at]) ||
-            (gt_inputs_of(f->sizes->all, at) != NULL && strchr(gt_roles_of(gt_operator_name(f->w, at)), GT_ROLE_PARAMETER) != NULL))
+            (gt_inputs_of(f->sizes->all, at) != NULL &&
+             strchr(gt_roles_of(gt_operator_name(f->w, at)), GT_ROLE_PARAMETER) != NULL))
             return;
     for (int i = 0; i < inputs->count && roles[i] != '\0'; i++)
         if (roles[i] == GT_ROLE_PARAMETER)

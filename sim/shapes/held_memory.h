@@ -4,7 +4,7 @@
 
 #include "sim/shapes/sizes.h"
 
-struct gt_held_memory { /* bytes */
+struct gt_held_memory {    /* bytes */
     double data, new_data; /* that follows the change: as recorded, after it */
     double parameters;     /* of the model, each as often as it is taken on the way forward */
     double unknown;        /* neither, nor a gradient or what an optimiser keeps */
@@ -16,7 +16,7 @@ struct gt_held_memory { /* bytes */
  * A profile does not say which tensor an operator takes, only how large it is.  What follows the change and is as large as no
  * allocation that is alive was there before.  How many such tensors there are is not told, either: the model's parameters, of
  * which each is taken once on the way forward, leave so much for them. */
-void gt_held_memory_find(struct gt_held_memory *held, const struct gt_workload *workload, const struct gt_sizes *sizes,
-                         const double *asked, const bool *optimiser);
+void gt_held_memory_find(struct gt_held_memory *held, const struct gt_workload *workload,
+                         const struct gt_sizes *sizes, const double *asked, const bool *optimiser);
 
 #endif

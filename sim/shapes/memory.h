@@ -7,9 +7,11 @@
 
 /* How the new sizes were found, in bytes as recorded. */
 struct gt_memory_sizing {
-    double fitted, grown, kept; /* allocations as large as something made of inputs; that grow as inputs do; that stay */
-    double held_bytes;          /* allocated before the recording */
-    struct gt_held_memory held; /* of them */
+    double fitted;              /* allocations as large as something that is made of their operator's inputs */
+    double grown;               /* those that grow as the inputs do */
+    double kept;                /* those that stay */
+    double held_bytes;          /* what was allocated before the recording */
+    struct gt_held_memory held; /* of that */
 };
 
 /* Give the allocations of `workload`, which `sizes` is of, their bytes after the change; those within ranges of an optimiser stay

@@ -23,7 +23,16 @@ enum { ELEMENT_BYTES = sizeof element_bytes / sizeof element_bytes[0] };
 
 /* Ranks of what fits, the best first: all sides, of the tensor's own elements or of others; what two make; some sides; what two
  * make with other elements.  What leaves a rest of the block is behind all that does not. */
-enum { WHOLE = 0, WHOLE_OF_OTHERS = 5, MADE = 10, PART = 20, OTHERS = 30, STAYS = 20, WITH_REST = 1000, NOTHING = 1 << 20 };
+enum {
+    WHOLE = 0,
+    WHOLE_OF_OTHERS = 5,
+    MADE = 10,
+    PART = 20,
+    OTHERS = 30,
+    STAYS = 20,
+    WITH_REST = 1000,
+    NOTHING = 1 << 20
+};
 
 static void try_bytes(struct fitting *f, double recorded, double bytes, int rank)
 {
@@ -40,8 +49,8 @@ static void try_bytes(struct fitting *f, double recorded, double bytes, int rank
 }
 
 /* `other`: the rank with elements that are not the tensor's own.  What stays is the model's, and seldom stored with others. */
-static void try_elements(struct fitting *f, const struct gt_tensor *tensor, double recorded, double elements, int rank,
-                         int other)
+static void try_elements(struct fitting *f, const struct gt_tensor *tensor, double recorded, double elements,
+                         int rank, int other)
 {
     int own = tensor->element_bytes > 0 ? tensor->element_bytes : 4;
 
@@ -65,8 +74,6 @@ static void try_sides(struct fitting *f, int i)
             recorded *= sides >> side & 1 ? (double)from->size[side] : 1;
             elements *= sides >> side & 1 ? (double)to->size[side] : 1;
         }
-        if (left_out > 0 && f->block > GT_SMALL_BYTES && gt_block_bytes(recorded) > f->block)
-            continue;
         if (left_out == 0)
             try_elements(f, from, recorded, elements, WHOLE, WHOLE_OF_OTHERS);
         else

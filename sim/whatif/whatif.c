@@ -8,8 +8,8 @@
 #include "sim/baseline/fit.h"
 #include "sim/training/ranks.h"
 #include "sim/training/training.h"
-#include "sim/workload/allocations.h"
 #include "sim/whatif/grade.h"
+#include "sim/workload/allocations.h"
 
 /* The host's pace, by a step that the user timed without a profiler.
  *

@@ -79,8 +79,7 @@ int gt_allocations_check(const struct gt_workload *w, struct gt_error *error)
     for (uint32_t i = 0; i < w->allocation_count && result == 0; i++) {
         const struct gt_allocation *allocation = &w->allocations[i];
 
-        if (allocation->gpu >= w->gpu_count ||
-            (allocation->range != GT_NONE && allocation->range >= w->range_count))
+        if (allocation->gpu >= w->gpu_count || (allocation->range != GT_NONE && allocation->range >= w->range_count))
             result = gt_error_set(error, "allocation %u is of a GPU or a range that is not there", i);
         else if (check_free(w, i, freed, error) != 0)
             result = -1;

@@ -354,7 +354,7 @@ struct gt_workload {
     struct gt_buffer_access *accesses;
     uint32_t access_count, access_room;
     struct gt_range *ranges;
-    uint32_t range_count, range_room; /* see ranges.h for their order */
+    uint32_t range_count, range_room;  /* see ranges.h for their order */
     struct gt_allocation *allocations; /* of GPUs' memory, in the order of time: allocations.h */
     uint32_t allocation_count, allocation_room;
     struct gt_warning *warnings;

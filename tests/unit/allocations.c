@@ -218,12 +218,9 @@ static void huge_sizes_stay_within_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peak_is_the_highest_level),
-        cmocka_unit_test(wrong_lists_are_refused),
-        cmocka_unit_test(allocations_follow_inputs),
-        cmocka_unit_test(inputs_from_before_follow),
-        cmocka_unit_test(results_of_the_step_before_follow),
-        cmocka_unit_test(huge_sizes_stay_within_limits),
+        cmocka_unit_test(peak_is_the_highest_level),         cmocka_unit_test(wrong_lists_are_refused),
+        cmocka_unit_test(allocations_follow_inputs),         cmocka_unit_test(inputs_from_before_follow),
+        cmocka_unit_test(results_of_the_step_before_follow), cmocka_unit_test(huge_sizes_stay_within_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

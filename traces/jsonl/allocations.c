@@ -80,7 +80,8 @@ int gt_jsonl_allocations(struct gt_jsonl *jsonl, const struct gt_json_token *obj
         return gt_error_set(error, "allocations need a list \"bytes\"");
     frees = raw.frees != NULL ? raw.frees + 1 : NULL;
     ranges = raw.ranges != NULL ? raw.ranges + 1 : NULL;
-    for (const struct gt_json_token *value = raw.bytes + 1; value < raw.bytes + raw.bytes->span; value += value->span) {
+    for (const struct gt_json_token *value = raw.bytes + 1; value < raw.bytes + raw.bytes->span;
+         value += value->span) {
         if (read_bytes(value, &allocation.bytes, error) != 0 ||
             read_index(raw.frees, &frees, "frees", w->allocation_count, &allocation.frees, error) != 0 ||
             read_index(raw.ranges, &ranges, "ranges", w->range_count, &allocation.range, error) != 0)

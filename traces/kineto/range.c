@@ -110,16 +110,15 @@ static void add_allocation(struct kineto *kineto)
 
     if (!kineto_has(event, KINETO_DEVICE_ID) || !kineto_has(event, KINETO_ALLOCATED) || gpu < 0 || gpu >= GT_NONE)
         return;
-    gt_import_add_allocation(
-        &kineto->import,
-        &(struct gt_import_allocation){
-            .time_ns = event->number[KINETO_TS],
-            .bytes = event->number[KINETO_MEMORY_BYTES],
-            .allocated_bytes = event->number[KINETO_ALLOCATED],
-            .address = (uint64_t)event->number[KINETO_ADDRESS],
-            .gpu = (uint32_t)gpu,
-            .thread = gt_import_range_thread(&kineto->import, process, process, place_number(event, KINETO_TID)),
-        });
+    gt_import_add_allocation(&kineto->import, &(struct gt_import_allocation){
+                                                  .time_ns = event->number[KINETO_TS],
+                                                  .bytes = event->number[KINETO_MEMORY_BYTES],
+                                                  .allocated_bytes = event->number[KINETO_ALLOCATED],
+                                                  .address = (uint64_t)event->number[KINETO_ADDRESS],
+                                                  .gpu = (uint32_t)gpu,
+                                                  .thread = gt_import_range_thread(&kineto->import, process, process,
+                                                                                   place_number(event, KINETO_TID)),
+                                              });
 }
 
 int kineto_take_instant(struct kineto *kineto, struct gt_error *error)

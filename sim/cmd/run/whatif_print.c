@@ -129,7 +129,8 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         { "peak_memory_gib", GT_COLUMN_NUMBER }, { "out_of_memory", GT_COLUMN_TEXT }, /* where it was recorded */
     };
     /* clang-format on */
-    struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
+    struct gt_table *table =
+        gt_table_new("changes", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
 
     for (size_t i = 0; i < count; i++) {
         gt_table_text(table, answers[i].change);
