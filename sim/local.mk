@@ -53,7 +53,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
-    sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
+    sim/workload/allocations.c sim/workload/allocations.h sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/critical_path.c sim/workload/critical_path.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/processes.c sim/workload/sharing.c sim/workload/sharing.h sim/workload/processes.h sim/workload/plain_fields.h sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/recording.c sim/workload/recording.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
@@ -69,7 +69,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
     sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
     sim/shapes/precision.c sim/shapes/precision.h sim/shapes/profiled_work.c sim/shapes/profiled_work.h sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
-    sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h sim/changes/change_shape.c sim/changes/change_types.c sim/changes/resize.c sim/changes/resize.h sim/shapes/types.c sim/shapes/types.h sim/shapes/votes.c sim/shapes/votes.h sim/shapes/widths.c sim/shapes/widths.h \
+    sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h sim/changes/change_shape.c sim/changes/change_types.c sim/changes/resize.c sim/changes/resize.h sim/shapes/types.c sim/shapes/types.h sim/shapes/votes.c sim/shapes/votes.h sim/shapes/widths.c sim/shapes/widths.h sim/shapes/held_memory.c sim/shapes/held_memory.h sim/shapes/memory.c sim/shapes/memory.h sim/shapes/result_bytes.c sim/shapes/result_bytes.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
     sim/rewrite/without.c sim/rewrite/without.h sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c \
     sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/assign_streams.c sim/rewrite/assign_streams.h \

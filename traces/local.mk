@@ -19,7 +19,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
     traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
-    traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
+    traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
     traces/import/infer_calls.c traces/import/warnings.c traces/import/warnings.h \
@@ -28,7 +28,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
-    traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
+    traces/jsonl/allocations.c traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/write_call.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_launches.c traces/jsonl/write.c \

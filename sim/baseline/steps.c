@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/rewrite/repeats.h"
+#include "sim/workload/allocations.h"
 #include "sim/workload/host_waits.h"
 #include "sim/workload/ranges.h"
 
@@ -258,6 +259,7 @@ static void unmark_repeated(struct gt_workload *w)
         range.parent = range.parent < i ? now[range.parent] : range.parent;
         w->ranges[kept++] = range;
     }
+    gt_allocations_renumber(w, now); /* they are in none of those */
     w->range_count = kept;
     free(now);
 }

@@ -293,6 +293,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
 const struct gt_change_kind gt_change_accumulate = {
     .name = "accumulate",
+    .allocates = true,
     .argument = "K",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "run K forward and backward passes per step and reduce the gradients once",

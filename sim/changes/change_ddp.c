@@ -345,6 +345,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
 const struct gt_change_kind gt_change_ddp = {
     .name = "ddp",
+    .allocates = true,
     .argument = "N[:bucket=MIB]",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "train on N GPUs with DistributedDataParallel; each GPU has the recorded batch size",

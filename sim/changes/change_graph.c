@@ -157,6 +157,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 static const char *const tried[] = { "", whole_steps, NULL };
 const struct gt_change_kind gt_change_graph = {
     .name = "graph",
+    .allocates = true,
     .argument = whole_steps,
     .takes = GT_ARGUMENT_OPTIONAL,
     .help = "capture the launches between two host waits (or of each step) in a CUDA graph",

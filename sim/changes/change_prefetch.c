@@ -257,6 +257,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_prefetch = {
     .name = "prefetch",
+    .allocates = true,
     .argument = "N",
     .takes = GT_ARGUMENT_OPTIONAL,
     .help = "submit host-to-device copies early, in a separate stream: N ahead, or all up to the host's next wait",

@@ -233,5 +233,6 @@ const struct gt_change_kind gt_change_shape = {
     .takes = GT_ARGUMENT_NEEDED,
     .help = "give the calls of one operator inputs of these sizes: aten::mm:4096x512,512x2048; _ keeps a side or an "
             "input",
+    .allocates = true,
     .apply = apply,
 };

@@ -3,6 +3,7 @@
 
 #include "sim/changes/change.h"
 #include "sim/changes/resize.h"
+#include "sim/shapes/memory.h"
 #include "sim/shapes/sizes.h"
 #include "sim/shapes/widths.h"
 
@@ -164,16 +165,45 @@ static int resize(struct gt_resize *r, const struct question *q, gt_resize_rule 
     return 0;
 }
 
+/* Allocations that fit nothing are told from this part of all on. */
+static const double least_unknown_part = 0.02;
+
+static void assume_memory(struct gt_scenario *scenario, const struct gt_memory_sizing *m, const struct question *q)
+{
+    double gib = 0x1p30, all = m->fitted + m->grown + m->kept;
+
+    if (scenario->workload->allocation_count == 0) {
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "The profile has no allocations, so that peak memory is not known: record with "
+                           "profile_memory=True");
+        return;
+    }
+    gt_scenario_assume(
+        scenario, GT_TRUST_MEDIUM,
+        "Peak memory: of %.2f GiB that were allocated before the recording, %.2f GiB follow the %s: inputs "
+        "that no recorded allocation made; the rest stays, %.2f GiB of it of unknown use",
+        m->held_bytes / gib, m->held.data / gib, kinds[q->kind].what, m->held.unknown / gib);
+    if (m->grown > least_unknown_part * all)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "Peak memory: %.0f%% of the allocated bytes are no size that follows from the operators' "
+                           "inputs; they grow as these do",
+                           100 * m->grown / all);
+}
+
 static int answer_sizes(struct gt_resize *r, const struct question *q, struct gt_error *error)
 {
     struct gt_size_change change = sizes_now(r, q);
+    struct gt_memory_sizing memory;
     struct gt_sizes sizes;
     int result;
 
     gt_sizes_find(&sizes, &r->inputs, &change);
+    gt_allocations_resize(r->scenario->workload, &sizes, &memory);
     result = resize(r, q, follow_sizes, &sizes, error);
-    if (result == 0)
+    if (result == 0) {
+        assume_memory(r->scenario, &memory, q);
         assume_seq(r->scenario, &sizes);
+    }
     gt_sizes_free(&sizes);
     return result;
 }
@@ -257,5 +287,6 @@ const struct gt_change_kind gt_change_hidden = {
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "give the model layers of another width; RECORDED:N also states the recorded one",
+    .allocates = true,
     .apply = apply_hidden,
 };

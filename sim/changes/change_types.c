@@ -189,5 +189,6 @@ const struct gt_change_kind gt_change_dtype = {
     .argument = "TYPE",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "give operators bf16, fp16, fp32, tf32 or fp8 inputs; RECORDED:TYPE also states which change",
+    .allocates = true,
     .apply = apply,
 };

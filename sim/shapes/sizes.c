@@ -74,6 +74,21 @@ static void find_parameters(struct gt_sizes *sizes)
     }
 }
 
+bool gt_sizes_has_parameter_of(const struct gt_sizes *sizes, double elements)
+{
+    const struct gt_parameter *parameter;
+
+    for (parameter = sizes->parameters; parameter != NULL; parameter = parameter->hh.next) {
+        double product = 1;
+
+        for (uint64_t i = 1; i <= parameter->shape[0]; i++)
+            product *= (double)parameter->shape[i];
+        if (product == elements)
+            return true;
+    }
+    return false;
+}
+
 /* Other tensors. */
 
 static bool follows_seq(const struct gt_sizes *sizes, uint64_t size)
@@ -157,6 +172,9 @@ static void scale_at(const struct gt_sizes *sizes, const struct gt_tensor *from,
         to->size[seq_side] = sizes->change.new_seq;
 }
 
+/* Queries, keys and values in one tensor: the batch is behind their number. */
+enum { STACKED_SIDES = 5 };
+
 static void scale(const struct gt_sizes *sizes, const struct gt_tensor *from, char role, struct gt_tensor *to)
 {
     *to = *from;
@@ -171,6 +189,8 @@ static void scale(const struct gt_sizes *sizes, const struct gt_tensor *from, ch
         return;
     }
     to->size[0] = first_side(sizes, from->size[0], has_seq_side(sizes, from));
+    if (from->sides >= STACKED_SIDES && to->size[0] == from->size[0] && from->size[1] == sizes->change.batch)
+        to->size[1] = sizes->change.new_batch;
     scale_seq_sides(sizes, from, to);
 }
 

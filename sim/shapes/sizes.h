@@ -51,6 +51,9 @@ enum gt_product_side { GT_SIDE_M, GT_SIDE_K, GT_SIDE_N, GT_SIDE_NONE };
 enum gt_product_side gt_sizes_rows_of(const struct gt_sizes *sizes, const struct gt_tensor *left,
                                       const struct gt_tensor *right);
 
+/* Has the model a parameter of so many elements? */
+bool gt_sizes_has_parameter_of(const struct gt_sizes *sizes, double elements);
+
 /* Is a side of the model itself as long as the sequence, so that the two cannot be told apart? */
 bool gt_sizes_seq_is_unclear(const struct gt_sizes *sizes);
 

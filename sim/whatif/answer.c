@@ -13,6 +13,7 @@
 #include "sim/whatif/bound.h"
 #include "sim/whatif/grade.h"
 #include "sim/whatif/whatif.h"
+#include "sim/workload/allocations.h"
 
 /* Kernels recorded on one device, on another: each scaled by what bounds it. */
 
@@ -416,6 +417,17 @@ static int answer_step(const struct asking *asking, struct gt_answer *answer, st
     return result;
 }
 
+static void find_peak(const struct asking *asking, struct gt_answer *answer)
+{
+    const struct gt_device *device = &answer->scenario.device;
+
+    for (size_t i = 0; i < asking->count; i++)
+        if (asking->changes[i].kind->allocates)
+            return;
+    answer->peak_bytes = gt_peak_allocated_bytes(answer->scenario.workload);
+    answer->out_of_memory = device->memory_bytes > 0 && answer->peak_bytes > (double)device->memory_bytes;
+}
+
 /* All of the run: predicted_us, and what the answer assumes.  A change that start-up refuses may still hold for the steady state. */
 static int answer_whole(const struct asking *asking, const struct gt_probe *probe, struct gt_answer *answer,
                         struct gt_error *error)
@@ -424,7 +436,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     struct gt_scenario *scenario = &answer->scenario;
     struct gt_timeline timeline;
 
-    answer->predicted_us = NAN;
+    answer->predicted_us = answer->peak_bytes = NAN;
     if (begin_changed(asking, whatif->baseline.workload, whatif->baseline.host, scenario, error) != 0) {
         if (whatif->steady.workload == NULL)
             return -1;
@@ -436,6 +448,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     gt_ranks_tell_extrapolated_collectives(scenario, timeline.summary.extrapolated);
     gt_grade_dropped(scenario, &whatif->facts, timeline.summary.dropped);
     answer->predicted_us = gt_timeline_us(&timeline);
+    find_peak(asking, answer);
     gt_timeline_free(&timeline);
     return 0;
 }

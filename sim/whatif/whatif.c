@@ -9,6 +9,7 @@
 #include "sim/training/ranks.h"
 #include "sim/training/training.h"
 #include "sim/whatif/grade.h"
+#include "sim/workload/allocations.h"
 
 /* The host's pace, by a step that the user timed without a profiler.
  *
@@ -261,6 +262,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
 
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
+    whatif->peak_bytes = gt_peak_allocated_bytes(subject->workload);
     facts->measured_us = gt_recorded_us(subject->workload);
     if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0 ||
         fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)

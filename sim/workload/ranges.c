@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/base/text.h"
+#include "sim/workload/allocations.h"
 
 /* A file may nest ranges as deep as it likes: so many open ones are looked at for the one that holds the next. */
 enum { DEPTH_MAX = 16 };
@@ -42,6 +43,7 @@ static void permute(struct gt_workload *w, const uint32_t *order)
     for (uint32_t i = 0; i < w->extra_count; i++)
         if (w->extras[i].of == GT_EXTRA_RANGE)
             w->extras[i].index = place[w->extras[i].index];
+    gt_allocations_renumber(w, place);
     free(place);
     free(w->ranges);
     w->ranges = ranges;

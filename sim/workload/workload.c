@@ -106,6 +106,7 @@ void gt_workload_free(struct gt_workload *workload)
     for (uint32_t i = 0; i < workload->group_count; i++)
         free(workload->groups[i].members);
     free(workload->groups);
+    free(workload->allocations);
     free(workload->programs);
     free(workload->profiles);
     free_names(workload->names);

@@ -27,6 +27,7 @@ struct gt_task_graph;  /* sim/workload/task_graph.h */
 struct gt_launch_rule; /* sim/workload/child_launches.h */
 struct gt_child_launch;
 struct gt_profile;
+struct gt_allocation; /* sim/workload/allocations.h */
 
 typedef uint64_t gt_time_ps;
 
@@ -149,6 +150,7 @@ struct gt_gpu { /* a device that the trace names */
     uint32_t name;
     bool peers_known; /* the program said which of the GPUs before this one it has peer access with, */
     uint64_t peers[GT_MOST_GPUS / 64]; /* both ways: a bit each; else with all */
+    uint64_t allocated_bytes;          /* before the first of the workload's allocations; 0 where there are none */
 };
 struct gt_stream {
     gt_gpu_index gpu;
@@ -352,7 +354,9 @@ struct gt_workload {
     struct gt_buffer_access *accesses;
     uint32_t access_count, access_room;
     struct gt_range *ranges;
-    uint32_t range_count, range_room; /* see ranges.h for their order */
+    uint32_t range_count, range_room;  /* see ranges.h for their order */
+    struct gt_allocation *allocations; /* of GPUs' memory, in the order of time: allocations.h */
+    uint32_t allocation_count, allocation_room;
     struct gt_warning *warnings;
     uint32_t warning_count;
     struct gt_extra *extras;

@@ -1,4 +1,5 @@
 /* Is a workload what the simulator relies on? Every index, range and order. */
+#include "sim/workload/allocations.h"
 #include "sim/workload/child_launches.h"
 #include "sim/workload/collective.h"
 #include "sim/workload/program.h"
@@ -381,5 +382,7 @@ int gt_workload_check(const struct gt_workload *workload, struct gt_error *error
     free(thread_end_ps);
     if (result == 0)
         result = gt_collectives_check(workload, error);
-    return result == 0 ? check_ranges(workload, error) : result;
+    if (result == 0)
+        result = check_ranges(workload, error);
+    return result == 0 ? gt_allocations_check(workload, error) : result;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/allocations.h"
 #include "sim/workload/child_launches.h"
 #include "sim/workload/collective.h"
 #include "sim/workload/program.h"
@@ -43,6 +44,7 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
     COPY_ARRAY(to, from, ops, op_count, op_room);
     COPY_ARRAY(to, from, afters, after_count, after_room);
     COPY_ARRAY(to, from, ranges, range_count, range_room);
+    COPY_ARRAY(to, from, allocations, allocation_count, allocation_room);
     COPY_ARRAY(to, from, buffers, buffer_count, buffer_room);
     COPY_ARRAY(to, from, accesses, access_count, access_room);
     for (uint32_t i = 0; i < to->kernel_count; i++) {

@@ -183,3 +183,92 @@ sys.exit(not float(re.search(r"median +([0-9.]+)", line).group(1)) < 3)
 END
     [[ "$output" == *"failed"*"0 of 14"* ]]
 }
+
+# allocating > FILE: typed(), whose input of 64 MiB was there before, as were 1 GiB more; its result is as large, and freed.
+allocating() {
+    typed | sed '1a {"gpu":0,"allocated_bytes":1140850688}'
+    echo '{"allocations":0,"bytes":[67108864,512,-67108864],"frees":[null,null,0],"ranges":[1,null,null]}'
+}
+
+@test "the peak of memory follows the batch, and a GPU may not have as much" {
+    allocating > memory.jsonl
+    "$GRIDTIDE" whatif -q -f json memory.jsonl --change batch=64 > answer.json
+    # 1088 MiB, 64 MiB and 512 bytes; then the operator's two inputs of 64 MiB are there four times as large. Two are
+    # taken, and 1 GiB more is of unknown use: 1140850688 + 2 * 3 * 64 MiB + 256 MiB + 512.
+    [ "$(jq -c '[.peak_memory_bytes, .changes[0].peak_memory_bytes, .changes[0].out_of_memory]' answer.json)" = \
+        "[1207960064,1811939840,false]" ]
+    jq -e '.changes[0].assumptions | any(contains("of 1.06 GiB that were allocated before the recording, 0.12 GiB follow the batch"))' answer.json
+    run "$GRIDTIDE" whatif -q memory.jsonl --change batch=64
+    [[ "$output" == *"peak_memory_gib"*"1.125"*"1.688 no"* ]]
+    [[ "$output" != *"runs out of memory"* ]]
+    run "$GRIDTIDE" whatif -q memory.jsonl --change batch=64 --change device_memory.bytes=1700000000
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"runs out of memory: it allocates 1.7 GiB at a time, and NVIDIA H200 has 1.6 GiB"* ]]
+    "$GRIDTIDE" whatif -q -f csv memory.jsonl --change batch=16 --change device_memory.bytes=1000000000 > full.csv
+    grep -q '^table,change,.*,peak_memory_gib,out_of_memory' full.csv
+    grep -q '^changes,batch=16 + device_memory.bytes=1000000000,.*,1.12.*,yes' full.csv
+}
+
+@test "changes that allocate otherwise, and recordings without allocations, have no peak" {
+    allocating > memory.jsonl
+    "$GRIDTIDE" whatif -q -f json memory.jsonl --change graph > graph.json
+    jq -e '.peak_memory_bytes > 0 and .changes[0].peak_memory_bytes == null and .changes[0].out_of_memory == null' graph.json
+    typed > typed.jsonl
+    "$GRIDTIDE" whatif -q -f json typed.jsonl --change batch=64 > bare.json
+    jq -e '.peak_memory_bytes == null and .changes[0].peak_memory_bytes == null' bare.json
+    jq -e '.changes[0].assumptions | any(contains("profile_memory=True"))' bare.json
+    run "$GRIDTIDE" whatif -q -f csv typed.jsonl --change batch=64
+    [[ "$output" != *peak_memory* ]]
+}
+
+@test "allocations survive being written and read" {
+    for trace in "$recorded/t5.json.gz" "$GRIDTIDE_SOURCE/tests/fuzz/samples/trace.jsonl"; do
+        "$GRIDTIDE" import -q "$trace" -o once.jsonl
+        "$GRIDTIDE" import -q once.jsonl -o twice.jsonl
+        grep -q '"allocations"' once.jsonl
+        cmp once.jsonl twice.jsonl
+    done
+}
+
+@test "allocations that cannot be are refused with their line" {
+    refused() { # LINE REASON
+        { allocating; echo "$1"; } > wrong.jsonl
+        run "$GRIDTIDE" run -q wrong.jsonl -o wrong.db
+        echo "$output"
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"wrong.jsonl"*"$2"* ]] # the line, where one line is wrong
+        [ ! -e wrong.db ]
+    }
+    refused '{"allocations":0,"bytes":[0]}' ':8: "bytes" lists whole numbers'
+    refused '{"allocations":0,"bytes":[1.5]}' ':8: "bytes" lists whole numbers'
+    refused '{"allocations":0,"bytes":[9223372036854775807]}' ':8: "bytes" lists whole numbers'
+    refused '{"allocations":0,"bytes":[512],"frees":[]}' '"frees" has fewer entries'
+    refused '{"allocations":0,"bytes":[512],"ranges":[2]}' '"ranges" lists null and numbers of ranges above'
+    refused '{"allocations":0,"bytes":[-512],"frees":[99]}' '"frees" lists null and numbers of allocations above'
+    refused '{"allocations":0,"bytes":[-67108864],"frees":[0]}' 'freed already'
+    refused '{"allocations":0,"bytes":[-4611686018427387904]}' 'more is freed than was allocated'
+    refused '{"allocations":0,"bytes":[4611686018427387904]}' 'more than 2^62 bytes'
+    refused '{"allocations":0}' 'need a list "bytes"'
+}
+
+@test "a profile's damaged memory events are counted and left out" {
+    zcat "$recorded/t5.json.gz" > t5.json
+    "$GRIDTIDE" import -q t5.json -o whole.jsonl
+    sed 's/"Bytes": -\([0-9]*\)/"Bytes": -9\10000000000/' t5.json > frees.json
+    "$GRIDTIDE" import -q frees.json -o frees.jsonl
+    grep -q allocations-unreadable frees.jsonl
+    sed 's/"Bytes": \([0-9]\)/"Bytes": 9999999999999999\1/; s/"Device Id": 0/"Device Id": 7/' t5.json > huge.json
+    "$GRIDTIDE" import -q huge.json -o huge.jsonl
+    run ! grep -q '"allocations":' huge.jsonl
+}
+
+@test "recorded models at other sizes: their peak of memory is met" {
+    run "$GRIDTIDE_SOURCE/validate/scripts/shapes.py" "$recorded" --only 'mistral'
+    echo "$output"
+    python3 - "$output" << 'END'
+import re, sys
+line = next(one for one in sys.argv[1].splitlines() if one.startswith("peak memory, models"))
+sys.exit(not float(re.search(r"worst +([0-9.]+)", line).group(1)) < 3)
+END
+    [[ "$output" == *"enough memory told rightly"*"14 of 14"* ]]
+}

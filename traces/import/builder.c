@@ -81,6 +81,7 @@ void gt_import_free(struct gt_import *import)
     free(import->accesses);
     free(import->ranges);
     free(import->range_threads);
+    free(import->allocations);
     gt_workload_free(import->workload);
     memset(import, 0, sizeof *import);
 }
@@ -313,7 +314,7 @@ void gt_import_write_ranges(struct gt_import_finish *finish)
         to->flags = from->flags;
         GT_RANGE_PLAIN(GT_PLAIN_COPY)
     }
-    free(threads);
+    finish->range_threads = threads;
     free(import->ranges);
     import->ranges = NULL;
     import->range_count = import->range_room = 0;

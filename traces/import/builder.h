@@ -78,6 +78,15 @@ struct gt_import_range {
     GT_RANGE_PLAIN(GT_PLAIN_MEMBER)
     uint8_t kind, flags; /* gt_range_kind, gt_range_flag */
 };
+/* What the allocator gave out, or got back. */
+struct gt_import_allocation {
+    int64_t time_ns, bytes;  /* below 0: freed */
+    int64_t allocated_bytes; /* of the GPU, with this one */
+    uint64_t address;
+    uint32_t gpu;    /* the profile's number */
+    uint32_t thread; /* gt_import_range_thread() */
+    uint32_t number; /* the builder's */
+};
 /* Whose time that is: as for gt_import_thread(). */
 struct gt_import_range_thread {
     uint64_t process, shown_process, id;
@@ -95,6 +104,8 @@ struct gt_import {
     uint32_t target_count, target_room;
     struct gt_import_range *ranges;
     uint32_t range_count, range_room;
+    struct gt_import_allocation *allocations;
+    uint32_t allocation_count, allocation_room;
     struct gt_import_range_thread *range_threads;
     uint32_t range_thread_count, range_thread_room;
     struct gt_collective_notes collectives; /* of kernels of collectives; gt_import_free() ends them */
@@ -119,6 +130,9 @@ void gt_import_add_edge(struct gt_import *import, uint32_t before, uint32_t afte
 void gt_import_add_access(struct gt_import *import, uint32_t op, const struct gt_buffer_access *access);
 /* `thread`: gt_import_range_thread(). */
 struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread);
+
+/* In any order.  One of no bytes is left out, and so, counted, is one of more than any GPU has ("allocations-unreadable"). */
+void gt_import_add_allocation(struct gt_import *import, const struct gt_import_allocation *allocation);
 
 /* Found or added; all return indexes into the workload's arrays. */
 uint32_t gt_import_gpu(struct gt_import *import, uint32_t id);
@@ -150,7 +164,9 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
  *  - times become picoseconds since the earliest start of any call or operation;
  *  - notes of collectives are of the workload's operations, in their order, and know the origin on the profile's clock;
  *  - ranges are cut at that, those that ended before it are left out, and so are those that end after any time
- *    that can be told ("ranges-unreadable"); threads that only they name come behind all others.
+ *    that can be told ("ranges-unreadable"); threads that only they name come behind all others;
+ *  - allocations of GPUs that do work get the range that they are in, and frees the allocation that they end, by its address;
+ *    one that would leave a GPU with less than no memory is left out ("allocations-unreadable").
  * The workload is named after the file, gt_path_stem(path).
  * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
 struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);

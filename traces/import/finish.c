@@ -357,9 +357,11 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
         import->ops = NULL;
         import->op_count = import->op_room = 0;
         gt_import_write_ranges(&finish);
+        gt_import_write_allocations(&finish);
         workload = checked(import, path, error);
     }
     free(finish.into);
+    free(finish.range_threads);
     free(finish.order);
     free(finish.op_order);
     free(finish.first_op);

@@ -14,6 +14,8 @@ struct gt_import_finish {
     uint32_t *op_order; /* operations grouped by call, in that order */
     uint32_t *first_op; /* of each gathered call, in op_order; the next one's is its end */
     int64_t origin_ns;
+    uint32_t *
+        range_threads; /* the workload's thread of each of import->range_threads; GT_NONE: it has no range; NULL: none has */
 };
 
 extern const enum gt_call_kind gt_call_kind_of_op[GT_OP_KINDS];
@@ -47,5 +49,8 @@ void gt_import_relations_end(struct gt_import_relations *relations);
 
 /* builder.c: the gathered ranges into the workload, whose calls are all there; frees the gathered ones. */
 void gt_import_write_ranges(struct gt_import_finish *finish);
+
+/* allocations.c: the gathered allocations into the workload, whose ranges are all there; frees the gathered ones. */
+void gt_import_write_allocations(struct gt_import_finish *finish);
 
 #endif

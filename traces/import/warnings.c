@@ -18,6 +18,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "operations with unknown accesses: the execution trace does not state what operations of graphs, of "
       "libraries' own calls, and of operators without a schema read and write",
       NULL },
+    { "allocations-unreadable", NULL,
+      "allocations of more memory than any GPU has, or frees of more than was allocated; they were ignored", NULL },
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
     { "calls-missing", NULL,
       "operations without the call that submitted them; a call was added at the start of each one, or before the "

@@ -68,8 +68,11 @@ void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
 void gt_emit_task_graphs(struct gt_emit *emit);
 /* One call with its operations (write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
-/* All calls, and the ranges before the first call that each holds (ranges.c). */
+/* All calls, the ranges before the first call that each holds, and allocations behind them (ranges.c). */
 void gt_emit_calls_and_ranges(struct gt_emit *emit);
+
+/* Allocations; place[i] is where range i stands among the ranges written (allocations.c). */
+void gt_emit_allocations(struct gt_emit *emit, const uint32_t *place);
 
 /* The groups; what a kernel says of the collective that it is a part of (write_call.c). */
 void gt_emit_groups(struct gt_emit *emit);

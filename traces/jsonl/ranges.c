@@ -166,6 +166,16 @@ static bool any_must_count(const struct gt_workload *workload)
     return false;
 }
 
+static void emit_allocations(struct gt_emit *emit, const struct places *places)
+{
+    uint32_t *place = gt_realloc(NULL, emit->workload->range_count, sizeof *place);
+
+    for (uint32_t i = 0; i < emit->workload->range_count; i++)
+        place[places->ranges[i]] = i;
+    gt_emit_allocations(emit, place);
+    free(place);
+}
+
 void gt_emit_calls_and_ranges(struct gt_emit *emit)
 {
     const struct gt_workload *workload = emit->workload;
@@ -178,6 +188,7 @@ void gt_emit_calls_and_ranges(struct gt_emit *emit)
         if (i < workload->call_count)
             gt_emit_call(emit, i);
     }
+    emit_allocations(emit, &places);
     free(places.first);
     free(places.ranges);
     free(calls);

@@ -15,13 +15,21 @@ enum { LINES_A_PROGRESS = 4096 };
 
 /* A call speaks of kernels, streams, events and threads, a range of threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
-    { "call", gt_jsonl_call },         { "task_graph", gt_jsonl_task_graph },
-    { "tasks_of", gt_jsonl_tasks_of }, { "gridtide", gt_jsonl_header },
-    { "kernel", gt_jsonl_kernel },     { "stream", gt_jsonl_stream },
-    { "event", gt_jsonl_event },       { "range", gt_jsonl_range },
-    { "thread", gt_jsonl_thread },     { "buffer", gt_jsonl_buffer },
-    { "gpu", gt_jsonl_gpu },           { "program", gt_jsonl_program },
-    { "group", gt_jsonl_group },       { NULL, NULL },
+    { "call", gt_jsonl_call },
+    { "task_graph", gt_jsonl_task_graph },
+    { "tasks_of", gt_jsonl_tasks_of },
+    { "gridtide", gt_jsonl_header },
+    { "kernel", gt_jsonl_kernel },
+    { "stream", gt_jsonl_stream },
+    { "event", gt_jsonl_event },
+    { "range", gt_jsonl_range },
+    { "thread", gt_jsonl_thread },
+    { "buffer", gt_jsonl_buffer },
+    { "gpu", gt_jsonl_gpu },
+    { "program", gt_jsonl_program },
+    { "group", gt_jsonl_group },
+    { "allocations", gt_jsonl_allocations },
+    { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
@@ -47,8 +55,9 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         line++;
     if (line->key == NULL)
         return gt_error_set(
-            error, "unknown kind of line: a line has one of \"call\", \"kernel\", \"stream\", \"event\", \"thread\", "
-                   "\"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", \"tasks_of\", \"group\"");
+            error,
+            "unknown kind of line: a line has one of \"call\", \"kernel\", \"stream\", \"event\", \"thread\", "
+            "\"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", \"tasks_of\", \"group\", \"allocations\"");
     return line->read(jsonl, object, error);
 }
 

@@ -30,6 +30,7 @@ struct raw_thread {
 struct raw_gpu {
     struct identity identity;
     const struct gt_json_token *peers;
+    uint64_t allocated_bytes;
 };
 
 static const struct gt_field stream_fields[] = {
@@ -61,6 +62,7 @@ static const struct gt_field gpu_fields[] = {
     { "id", GT_FIELD_U64, offsetof(struct raw_gpu, identity.id), NULL, 0 },
     { "name", GT_FIELD_TEXT, offsetof(struct raw_gpu, identity.name), NULL, 0 },
     { "peers", GT_FIELD_ARRAY, offsetof(struct raw_gpu, peers), NULL, 0 },
+    { "allocated_bytes", GT_FIELD_U64, offsetof(struct raw_gpu, allocated_bytes), NULL, 0 },
 };
 static const struct gt_field_table stream_table = GT_FIELD_TABLE("a stream", stream_fields);
 static const struct gt_field_table thread_table = GT_FIELD_TABLE("a thread", thread_fields);
@@ -345,6 +347,7 @@ int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, str
     index = gt_workload_add_gpu(jsonl->workload);
     gt_refs_add(jsonl->gpus, raw.identity.key, index, jsonl->line_number);
     gpu.id = (uint32_t)id;
+    gpu.allocated_bytes = raw.allocated_bytes;
     jsonl->workload->gpus[index] = gpu;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_GPU, index);
     return 0;

@@ -88,6 +88,8 @@ static void emit_gpu(struct gt_emit *emit, uint32_t index)
     gt_emit_open(emit);
     gt_emit_ref(emit, "gpu", &emit->keys.gpus[index]);
     emit_identity(emit, &emit->keys.gpus[index], index, gpu->id, gpu->name);
+    if (gpu->allocated_bytes != 0)
+        gt_emit_number(emit, "allocated_bytes", gpu->allocated_bytes);
     if (gpu->peers_known)
         emit_peers(emit, index);
     gt_emit_close(emit, GT_EXTRA_GPU, index);

@@ -50,7 +50,9 @@
     ROW(KINETO_FUNCTION, "Record function id") \
     ROW(KINETO_MEMORY_BYTES, "Bytes") \
     ROW(KINETO_ADDRESS, "Addr") \
-    ROW(KINETO_DEVICE_TYPE, "Device Type")
+    ROW(KINETO_DEVICE_TYPE, "Device Type") \
+    ROW(KINETO_DEVICE_ID, "Device Id") \
+    ROW(KINETO_ALLOCATED, "Total Allocated")
 #define KINETO_ARG_FIELD(field, text) field,
 /* clang-format on */
 
@@ -235,6 +237,8 @@ uint32_t kineto_name_inputs(struct kineto *kineto);
 uint64_t kineto_first_input_bytes(const struct kineto *kineto, uint32_t inputs);
 /* Does the event make a gradient ready for the optimiser, which is its first input? */
 bool kineto_is_gradient(const struct kineto_event *event);
+/* Is an instant of that name one of the allocator? */
+bool kineto_is_memory(const char *name, size_t length);
 /* Is a Python function of that name a module of PyTorch's? */
 bool kineto_is_module(const char *name, size_t length);
 

@@ -380,7 +380,7 @@ static void read_phase(struct kineto_json *json, const char *text, size_t length
     event->phase = length == 1 ? (uint8_t)text[0] : '?';
     if (event->phase == 'M')
         event->category = KINETO_METADATA;
-    else if (event->phase != 'X' && (event->phase != 'i' || !json->kineto->wants_tensors))
+    else if (event->phase != 'X' && event->phase != 'i')
         skip_event(json);
 }
 
@@ -391,7 +391,7 @@ static void read_category(struct kineto_json *json, const char *text, size_t len
     if (event->category == KINETO_METADATA)
         return;
     event->category = kineto_category_of(text, length);
-    if (event->category == KINETO_NO_INTEREST && event->phase == 'X')
+    if (event->category == KINETO_NO_INTEREST && (event->phase == 'X' || event->phase == 'i'))
         skip_event(json);
 }
 
@@ -404,7 +404,8 @@ static void read_event_text(struct kineto_json *json, const char *text, size_t l
     case KINETO_CAT: read_category(json, text, length); break;
     case KINETO_NAME:
         keep(&event->name, text, length);
-        if (event->category == KINETO_PYTHON && !kineto_is_module(text, length))
+        if ((event->category == KINETO_PYTHON && !kineto_is_module(text, length)) ||
+            (event->category == KINETO_INSTANT && !kineto_is_memory(text, length)))
             skip_event(json);
         break;
     case KINETO_PID:

@@ -69,7 +69,7 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error)
     return 0;
 }
 
-/* Operators and what the allocator did, kept for tensors.h where an execution trace is beside the profile. */
+/* What the allocator did; it and operators are also kept for tensors.h where an execution trace is beside the profile. */
 
 enum { CUDA_DEVICE = 1 }; /* c10::DeviceType */
 
@@ -95,17 +95,44 @@ void kineto_take_function(struct kineto *kineto)
     tensors->functions[tensors->function_count++] = function;
 }
 
+bool kineto_is_memory(const char *name, size_t length)
+{
+    static const char memory[] = "[memory]";
+
+    return length == sizeof memory - 1 && memcmp(name, memory, sizeof memory - 1) == 0;
+}
+
+static void add_allocation(struct kineto *kineto)
+{
+    const struct kineto_event *event = &kineto->event;
+    uint64_t process = place_number(event, KINETO_PID);
+    int64_t gpu = event->number[KINETO_DEVICE_ID];
+
+    if (!kineto_has(event, KINETO_DEVICE_ID) || !kineto_has(event, KINETO_ALLOCATED) || gpu < 0 || gpu >= GT_NONE)
+        return;
+    gt_import_add_allocation(&kineto->import, &(struct gt_import_allocation){
+                                                  .time_ns = event->number[KINETO_TS],
+                                                  .bytes = event->number[KINETO_MEMORY_BYTES],
+                                                  .allocated_bytes = event->number[KINETO_ALLOCATED],
+                                                  .address = (uint64_t)event->number[KINETO_ADDRESS],
+                                                  .gpu = (uint32_t)gpu,
+                                                  .thread = gt_import_range_thread(&kineto->import, process, process,
+                                                                                   place_number(event, KINETO_TID)),
+                                              });
+}
+
 int kineto_take_instant(struct kineto *kineto, struct gt_error *error)
 {
-    static const char name[] = "[memory]";
     const struct kineto_event *event = &kineto->event;
     struct kineto_tensors *tensors = &kineto->tensors;
 
     (void)error; /* what is not there only says less */
-    if (!kineto->wants_tensors || event->name.length != sizeof name - 1 ||
-        memcmp(event->name.bytes, name, sizeof name - 1) != 0 || !kineto_has(event, KINETO_TS) ||
+    if (!kineto_is_memory(event->name.bytes, event->name.length) || !kineto_has(event, KINETO_TS) ||
         !kineto_has(event, KINETO_MEMORY_BYTES) || !kineto_has(event, KINETO_ADDRESS) ||
         !kineto_has(event, KINETO_DEVICE_TYPE) || event->number[KINETO_DEVICE_TYPE] != CUDA_DEVICE)
+        return 0;
+    add_allocation(kineto);
+    if (!kineto->wants_tensors)
         return 0;
     gt_array_grow(tensors->memory, tensors->memory_count, tensors->memory_room);
     tensors->memory[tensors->memory_count++] = (struct kineto_memory){

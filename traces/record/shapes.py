@@ -9,6 +9,7 @@ it; of each point results.jsonl has a line: time of a step, peak memory, and the
 their launches as [operator, kernel, us, number of the operator], the names as numbers of its list of names.
 """
 import fnmatch
+import gc
 import gzip
 import json
 import os
@@ -118,7 +119,8 @@ def in_child(action):
 
 
 def record_points(program, folder):
-    """The first point alone has its memory to itself: the others are measured one after another in its process."""
+    """The first point alone has its memory to itself: the others are measured one after another in its process.  What is left of
+    those before is only cuBLAS's workspace; a model that cycles of references hold is collected."""
     with open(os.path.join(folder, program.name + ".rows"), "w") as out:
         for index, point in enumerate(program.points):
             try:
@@ -127,6 +129,7 @@ def record_points(program, folder):
                 row = {"out_of_memory": True}
             row.update(zip(("batch", "seq", "hidden", "dtype"), point), program=program.name, base=index == 0)
             print(json.dumps(row), file=out, flush=True)
+            gc.collect()
             torch.cuda.empty_cache()
 
 

@@ -103,6 +103,7 @@ int gt_calibrate_limits(struct gt_bench *bench)
         { "sm.shared_bytes", gpu->sharedMemPerMultiprocessor },
         { "sm.shared_reserved_bytes", gpu->reservedSharedMemPerBlock },
         { "memory.l2_bytes", (uint64_t)gpu->l2CacheSize },
+        { "device_memory.bytes", (uint64_t)gpu->totalGlobalMem },
         { "block.threads", (uint64_t)gpu->maxThreadsPerBlock },
         { "block.shared_bytes", gpu->sharedMemPerBlockOptin },
     };

@@ -6,7 +6,9 @@
 FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
 for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
 kernels of a step together, steps (timed without a profiler), steps that the GPU bounds (its kernels take 80% or more of the
-step), and how often the size with the most work a second was found, by the kernels' time, among programs with four sizes or more.
+step), and how often the size with the most work a second was found, by the kernels' time, among programs with four sizes or more;
+peak memory of all programs, of models (all but zoo-*), and of programs in odd and even places of the results (the model of memory
+was made on the odd ones), and how many answers whether the GPU has enough memory were right.
   -v       a line a program and point: measured and predicted kernels and step
   --worst  the N operators that add most to the error, with their kernels
 """
@@ -63,14 +65,14 @@ def changes(base, point):
 
 
 def ask(program, trace, base, point):
-    """(step us, kernels of the last step) as predicted."""
+    """(step us, kernels of the last step, peak bytes, out of memory) as predicted."""
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "a.db")
         text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (changes(base, point) or ["--change", "launch-cost=3"]),
                               capture_output=True, text=True, check=False)
         if text.returncode != 0:
-            return None, text.stderr.strip()
-        step = json.loads(text.stdout)["changes"][0]["step_us"]
+            return None, text.stderr.strip(), None, None
+        answer = json.loads(text.stdout)["changes"][0]
         with sqlite3.connect(store) as db:
             FAMILIES.update(db.execute("select name, family from kernel join kernel_family using (trace_id, kernel_no)"))
             run = db.execute("select max(run_id) from run").fetchone()[0]
@@ -83,7 +85,7 @@ def ask(program, trace, base, point):
                 join run using (run_id) join op using (trace_id, op_no) join kernel using (trace_id, kernel_no)
                 left join call_range using (trace_id, call_no) left join range using (trace_id, range_no)
                 where run_id = ? and op.kind = 'kernel' order by run_op.start_ps""", (run,)).fetchall()
-    return step, rows[-left:]
+    return answer["step_us"], rows[-left:], answer["peak_memory_bytes"], answer["out_of_memory"]
 
 
 def alike(operator):
@@ -141,6 +143,27 @@ def tell(name, errors):
             errors[int(0.95 * (len(errors) - 1))], errors[-1]))
 
 
+def tell_memory(jobs, answers, programs, every):
+    errors, right, judged = [], 0, 0
+    for (name, _, _, row), (_, _, peak, full) in zip(jobs, answers):
+        if full is None:
+            continue
+        judged += 1
+        right += full == ("out_of_memory" in row)
+        if "peak_bytes" in row:
+            errors.append((name, error(peak, row["peak_bytes"])))
+            if every:
+                print("%-16s %4d %5d  peak %9.1f MB %9.1f %+6.1f%%" % (name, row["batch"], row["seq"], row["peak_bytes"] / 1e6, peak / 1e6,
+                                                                    100 * (peak / row["peak_bytes"] - 1)))
+    tell("peak memory", [one for _, one in errors])
+    tell("peak memory, models", [one for name, one in errors if not name.startswith("zoo-")])
+    for place, word in enumerate(("even", "odd")):
+        tell("peak memory, %s programs" % word, [one for name, one in errors if programs.index(name) % 2 == place])
+        tell("peak memory, %s models" % word, [one for name, one in errors if programs.index(name) % 2 == place and not name.startswith("zoo-")])
+    full = sum("out_of_memory" in row for _, _, _, row in jobs)
+    print("%-28s %d of %d (%d ran out of memory)" % ("enough memory told rightly", right, judged, full))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
@@ -154,14 +177,17 @@ def main():
         base = next((row for row in rows if row["base"]), None)
         trace = os.path.join(arguments.folder, name + ".json.gz")
         if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
-            jobs += [(name, trace, base, row) for row in rows if row is not base and "kernels" in row]
+            jobs += [(name, trace, base, row) for row in rows if row is not base]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         answers = list(pool.map(lambda job: ask(arguments.gridtide, job[1], job[2], job[3]), jobs))
     cases, kernels, steps, bound, failed, sizes = [], {}, [], [], 0, {}
-    for (name, _, base, row), (step, rows) in zip(jobs, answers):
+    tell_memory(jobs, answers, list(read(arguments.folder, "*")), arguments.v)
+    for (name, _, base, row), (step, rows, _, _) in zip(jobs, answers):
         if step is None:
             failed += 1
             print("%s %s: %s" % (name, at(row), rows), file=sys.stderr)
+            continue
+        if "kernels" not in row:
             continue
         real = measured(row)
         point = " ".join("%5s" % one for one in at(row))

@@ -8,6 +8,7 @@
 #include "sim/cmd/run/whatif_parts.h"
 
 enum { INDENT = 2 };
+static const double gib = 0x1p30;
 
 static void put_real(yajl_gen json, const char *key, double value)
 {
@@ -30,6 +31,12 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     put_real(json, "high_us", answer->high_us);
     put_real(json, "change_pct", answer->change_pct);
     put_real(json, "predicted_us", answer->predicted_us);
+    put_real(json, "peak_memory_bytes", answer->peak_bytes);
+    gt_json_text(json, "out_of_memory");
+    if (isnan(answer->peak_bytes))
+        yajl_gen_null(json);
+    else
+        yajl_gen_bool(json, answer->out_of_memory);
     put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
     gt_json_text(json, "extrapolated");
     yajl_gen_bool(json, answer->scenario.extrapolated);
@@ -75,6 +82,7 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
     put_real(json, "replay_us", whatif->facts.replay_us);
     put_real(json, "baseline_us", whatif->facts.baseline_us);
     put_real(json, "step_us", whatif->step_us);
+    put_real(json, "peak_memory_bytes", whatif->peak_bytes);
     gt_json_text(json, "steps");
     gt_json_integer(json, whatif->facts.steps.count);
     put_recorded_steps(json, &whatif->steady);
@@ -93,9 +101,11 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "measured_us", GT_COLUMN_NUMBER }, { "replay_us", GT_COLUMN_NUMBER },
         { "baseline_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
+        { "peak_memory_gib", GT_COLUMN_NUMBER }, /* where it was recorded */
     };
     /* clang-format on */
-    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0]);
+    bool has_peak = !isnan(whatif->peak_bytes);
+    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0] - !has_peak);
 
     gt_table_single(table);
     gt_table_text(table, name);
@@ -104,19 +114,23 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     gt_table_real(table, whatif->facts.baseline_us, 1);
     gt_table_real(table, whatif->step_us, 1);
     gt_table_integer(table, whatif->facts.steps.count);
+    if (has_peak)
+        gt_table_real(table, whatif->peak_bytes / gib, 3);
     return table;
 }
 
-static struct gt_table *changes_table(const struct gt_answer *answers, size_t count)
+static struct gt_table *changes_table(const struct gt_answer *answers, size_t count, bool has_peak)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "change", GT_COLUMN_WIDE }, { "step_us", GT_COLUMN_NUMBER }, { "low_us", GT_COLUMN_NUMBER },
         { "high_us", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },
         { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER }, { "predicted_us", GT_COLUMN_NUMBER },
+        { "peak_memory_gib", GT_COLUMN_NUMBER }, { "out_of_memory", GT_COLUMN_TEXT }, /* where it was recorded */
     };
     /* clang-format on */
-    struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0]);
+    struct gt_table *table =
+        gt_table_new("changes", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
 
     for (size_t i = 0; i < count; i++) {
         gt_table_text(table, answers[i].change);
@@ -128,8 +142,31 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         gt_table_text(table, gt_bound_names[answers[i].bound_by]);
         gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
         gt_table_real(table, answers[i].predicted_us, 1);
+        if (!has_peak)
+            continue;
+        gt_table_real(table, answers[i].peak_bytes / gib, 3);
+        gt_table_text(table, isnan(answers[i].peak_bytes) ? "-" : answers[i].out_of_memory ? "yes" : "no");
     }
     return table;
+}
+
+/* Times of steps that cannot run are told all the same: below the table it is said that they cannot. */
+static void print_out_of_memory(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_device *device = &answers[i].scenario.device;
+        char *text;
+
+        if (!answers[i].out_of_memory)
+            continue;
+        text = gt_format("%s runs out of memory: it allocates %.1f GiB at a time, and %s has %.1f GiB. Its times are "
+                         "those of a GPU with enough memory.",
+                         answers[i].change, answers[i].peak_bytes / gib, device->name,
+                         (double)device->memory_bytes / gib);
+        fputc('\n', out);
+        gt_fold_print(out, 0, text);
+        free(text);
+    }
 }
 
 static bool assumes(const struct gt_answer *answer, const char *text)
@@ -219,10 +256,12 @@ void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const s
     if (format == GT_FORMAT_TABLE && ranked)
         print_best(out, answers, count);
     tables[0] = trace_table(name, whatif);
-    tables[1] = changes_table(answers, count);
+    tables[1] = changes_table(answers, count, !isnan(whatif->peak_bytes));
     gt_tables_print(out, format, tables, 2);
     for (int i = 0; i < 2; i++)
         gt_table_free(tables[i]);
-    if (format == GT_FORMAT_TABLE)
-        print_assumptions(out, answers, count);
+    if (format != GT_FORMAT_TABLE)
+        return;
+    print_out_of_memory(out, answers, count);
+    print_assumptions(out, answers, count);
 }
