@@ -64,6 +64,7 @@ enum {
     GT_DEVICE_MAX_PARTITIONS = 8,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
     GT_DEVICE_POLICY_BYTES = 96,
+    GT_DEVICE_PATH_BYTES = 1024,
     GT_DEVICE_PAIRS_BYTES = 1024,
     GT_DEVICE_MAX_SIZES = 16,
     GT_DEVICE_MAX_CHANNELS = 65536, /* of a collective */
@@ -81,7 +82,7 @@ struct gt_product_costs {
     double macs_part, bytes_part, plain_bytes_part, dram_part; /* of what the SMs and DRAM could do at most */
     double hidden_part; /* of the shorter of both, arithmetic and DRAM, so much is added to the longer */
     uint64_t start_ps, wave_ps, split_ps;
-    char sweep[GT_DEVICE_POLICY_BYTES]; /* file of measured products; "none" */
+    char sweep[GT_DEVICE_PATH_BYTES]; /* file of measured products; "none" */
 };
 
 /* The same of other kernels. */

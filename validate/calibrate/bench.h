@@ -30,6 +30,8 @@ struct gt_bench_mail {
 struct gt_bench {
     struct gt_calibration *found;
     struct gt_error *error;
+    uint32_t process; /* that measures, from 0 */
+    bool no_tables;   /* no file can go beside the device file */
     bool kernels; /* CUPTI records kernels too, not copies and memsets alone */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];

@@ -9,6 +9,7 @@
 #include "sim/cmd/print/table.h"
 #include "sim/cmd/print/terminal.h"
 #include "validate/calibrate/calibrate.h"
+#include "validate/calibrate/product_table.h"
 
 enum { OPTION_ONLY = 256 };
 
@@ -125,6 +126,7 @@ static int run(int argc, char **argv)
     gt_progress_begin(&progress, "calibrating", arguments.quiet);
     arguments.options.progress = show_group;
     arguments.options.user = &progress;
+    arguments.options.no_tables = !gt_product_table_is_possible(arguments.output);
     int status = gt_calibrate(&calibration, &arguments.options, &error);
     gt_progress_end(&progress);
     if (status == 0)
