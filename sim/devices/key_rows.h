@@ -127,7 +127,8 @@
     { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0.001, 1, fallback, help, 1 }
 #define KEYS_OF_PRODUCTS \
     TEXT("product.sweep", product.sweep, "none", \
-         "file of matrix products measured on this GPU (traces/record/products.py); none: there is none"), \
+         "file of matrix products measured on this GPU (calibrate --only families), beside the device file or one of Gridtide's; " \
+         "none: there is none"), \
     PRODUCT_PART("macs_part", macs_part, "0.75", "matrix products: share of the peak arithmetic rate that a tile gets"), \
     PRODUCT_PART("bytes_part", bytes_part, "0.42", \
                  "share of memory.sm_bytes_per_cycle at which a tile's operands arrive"), \

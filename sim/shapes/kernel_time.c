@@ -153,7 +153,8 @@ static double streaming_us(const struct gt_kernel_case *c)
            unsure_us = (double)costs->unsure_ps / 1e6;
     double threads = (double)gt_kernel_blocks(c->kernel) * (double)gt_kernel_threads(c->kernel);
     struct traffic t = traffic_of(c);
-    double growth = ratio(t.to, t.from), least_us = gt_kernel_bytes_us(c->device, t.from), now = waves(c), rest, moved;
+    double growth = ratio(t.to, t.from), least_us = gt_kernel_bytes_us(c->device, t.from), now = waves(c), rest,
+           moved;
     double rows =
         c->family == GT_FAMILY_NORMALIZATION || c->family == GT_FAMILY_SOFTMAX ? ratio(t.new_row, t.row) : 1;
 

@@ -32,7 +32,7 @@ struct gt_bench {
     struct gt_error *error;
     uint32_t process; /* that measures, from 0 */
     bool no_tables;   /* no file can go beside the device file */
-    bool kernels; /* CUPTI records kernels too, not copies and memsets alone */
+    bool kernels;     /* CUPTI records kernels too, not copies and memsets alone */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];
     cudaEvent_t events[GT_BENCH_EVENTS]; /* with times, */

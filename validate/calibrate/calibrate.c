@@ -46,8 +46,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false },
     { "rates", "bandwidth of L2 and DRAM, atomics", gt_calibrate_rates, false },
     { "hopper", "bulk copies and warpgroup matrix instructions", gt_calibrate_hopper, false },
-    { "families", "matrix products (cuBLAS) and kernels that move bytes, at many sizes", gt_calibrate_families,
-      false },
+    { "families", "kernels that move bytes, matrix products (cuBLAS)", gt_calibrate_families, false },
     { "tasks", "blocks that run task graphs: queue, counters, stealing", gt_calibrate_tasks, false },
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
@@ -109,7 +108,7 @@ static bool wanted(const struct gt_calibration_options *options, size_t group)
 struct task {
     const struct gt_calibration_options *options;
     uint32_t process; /* from 0 */
-    FILE *out; /* to the process that asked */
+    FILE *out;        /* to the process that asked */
 };
 
 /* The wanted groups of those that go before CUDA is used, which one process measures for all; or of
@@ -129,10 +128,9 @@ static int measure_groups(struct gt_bench *bench, const struct task *task, bool 
 
 static int measure(struct gt_calibration *calibration, const struct task *task, struct gt_error *error)
 {
-    struct gt_bench bench = { .found = calibration,
-                              .error = error,
-                              .process = task->process,
-                              .no_tables = task->options->no_tables };
+    struct gt_bench bench = {
+        .found = calibration, .error = error, .process = task->process, .no_tables = task->options->no_tables
+    };
     gt_calibration_init(calibration);
     int status = measure_groups(&bench, task, true);
     if (status == 0)

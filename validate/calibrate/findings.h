@@ -25,10 +25,11 @@ struct gt_calibration {
     char when[64], system[64];                                   /* the day and the driver; the runtime */
     char notes[GT_CALIBRATION_NOTES][GT_CALIBRATION_LINE_BYTES]; /* found, but no key holds it */
     size_t note_count;
-    struct gt_product_point *products;      /* measured matrix products: a table beside the device file */
+    struct gt_product_point *products; /* measured matrix products: a table beside the device file */
     uint32_t product_count, product_room;
-    char library[32];                       /* that did them */
-    struct gt_bench_summary products_apart; /* slowest - fastest, by the median, of those that several processes measured */
+    char library[32]; /* that did them */
+    struct gt_bench_summary
+        products_apart; /* slowest - fastest, by the median, of those that several processes measured */
 };
 
 /* For the groups: state what was found. Values are numbers in the key's unit; one outside the key's

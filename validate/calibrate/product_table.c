@@ -67,16 +67,27 @@ void gt_product_table_combine(const struct gt_calibration *all, size_t count, st
     free(apart);
 }
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* A line of a key file is not much longer. */
+enum { LONGEST_NAME = 160 };
+
 bool gt_product_table_is_possible(const char *device_path)
 {
     struct stat status;
 
-    return strcmp(device_path, "-") != 0 && (stat(device_path, &status) != 0 || S_ISREG(status.st_mode));
+    return strcmp(device_path, "-") != 0 && strlen(base_of(device_path)) <= LONGEST_NAME &&
+           (stat(device_path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
 char *gt_product_table_name(const char *device_path, bool folder)
 {
-    const char *slash = strrchr(device_path, '/'), *from = folder || slash == NULL ? device_path : slash + 1;
+    const char *from = folder ? device_path : base_of(device_path);
     size_t length = strlen(from), ending = strlen(".ini");
     char *name;
 
@@ -93,11 +104,12 @@ static int write_points(const struct gt_calibration *calibration, struct gt_outp
     char *comment;
     int status;
 
-    if (asprintf(&comment,
-                 "# gridtide calibrate: %u matrix products of %s, measured on an %s, %s, %s\n"
-                 "# us: median of three launches of all its kernels, as CUPTI has them, after one that does not count\n",
-                 calibration->product_count, calibration->library, chip != NULL ? chip : "unnamed GPU",
-                 calibration->when, calibration->system) < 0)
+    if (asprintf(
+            &comment,
+            "# gridtide calibrate: %u matrix products of %s, measured on an %s, %s, %s\n"
+            "# us: median of three launches of all its kernels, as CUPTI has them, after one that does not count\n",
+            calibration->product_count, calibration->library, chip != NULL ? chip : "unnamed GPU", calibration->when,
+            calibration->system) < 0)
         gt_no_memory("a comment");
     status = gt_product_points_write(calibration->products, calibration->product_count, comment, output, error);
     free(comment);

@@ -8,7 +8,8 @@
 /* Those of `count` calibrations become those of `one`, sorted, each product once, with the median of its times. */
 void gt_product_table_combine(const struct gt_calibration *all, size_t count, struct gt_calibration *one);
 
-/* Has a device file of that path a folder that a table can go to?  Not standard output, a pipe or a device. */
+/* Can a table go beside a device file of that path?  Not beside standard output, a pipe or a device, nor where its name is too
+ * long for a key file. */
 bool gt_product_table_is_possible(const char *device_path);
 
 /* "h200-products.csv.zst" for "somewhere/h200.ini"; with `folder` that of the device file before it. Malloced. */

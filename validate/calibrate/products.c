@@ -118,8 +118,8 @@ static bool draw(struct sweep *s, struct gt_product *product)
 static int launch(struct sweep *s, const struct gt_product *product)
 {
     enum gt_number number = product->precision != GT_PRECISION_HALF ? GT_NUMBER_FP32
-                            : gt_chance_in(&s->chance, 1, 2)         ? GT_NUMBER_BF16
-                                                                     : GT_NUMBER_FP16;
+                            : gt_chance_in(&s->chance, 1, 2)        ? GT_NUMBER_BF16
+                                                                    : GT_NUMBER_FP16;
     struct gt_error why;
     int refused = 0;
 
@@ -149,9 +149,8 @@ static int measure_some(struct sweep *s)
         return -1;
     for (int i = 0; i < count; i++)
         if (!isnan(us[i * TIMES])) /* the first time loads code */
-            gt_found_product(s->bench->found,
-                             &(struct gt_product_point){
-                                     products[i], gt_summarise(us + i * TIMES + 1, TIMES - 1).median });
+            gt_found_product(s->bench->found, &(struct gt_product_point){
+                                                  products[i], gt_summarise(us + i * TIMES + 1, TIMES - 1).median });
     return count;
 }
 
@@ -175,7 +174,8 @@ int gt_calibrate_products(struct gt_bench *bench)
     int status = 0;
 
     if (bench->no_tables) {
-        gt_not_found(bench->found, "product.sweep", "a table of products goes beside a device file, not to standard output");
+        gt_not_found(bench->found, "product.sweep",
+                     "a table of products goes beside a device file: give -o FILE.ini");
         return 0;
     }
     if (gt_cublas_open(&why) != 0) {

@@ -50,8 +50,8 @@ static double within(int parameter, double value)
 static bool improve(struct gt_device *device, double *values, int parameter, double factor, double *error,
                     const struct gt_streaming *kernels, size_t count)
 {
-    double before = values[parameter], tried[] = { within(parameter, before * factor),
-                                                   within(parameter, before / factor) };
+    double before = values[parameter],
+           tried[] = { within(parameter, before * factor), within(parameter, before / factor) };
 
     for (int i = 0; i < 2; i++) {
         values[parameter] = tried[i];

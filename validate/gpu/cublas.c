@@ -32,11 +32,8 @@ static const struct { const char *name; size_t offset; } functions[] = {
 
 /* Where a toolkit keeps it when the linker does not know. */
 static const char *const libraries[] = {
-    "libcublas.so.13",
-    "/usr/local/cuda/lib64/libcublas.so.13",
-    "/usr/local/cuda/lib/libcublas.so.13",
-    "libcublas.so.12",
-    "/usr/local/cuda/lib64/libcublas.so.12",
+    "libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13", "/usr/local/cuda/lib/libcublas.so.13",
+    "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.12",
 };
 
 /* As PyTorch has it: on Hopper and later, before. */
@@ -57,11 +54,11 @@ static int fail(const char *what, cublasStatus_t code, struct gt_error *error)
     return gt_error_set(error, "cuBLAS: %.*s: %s", (int)strcspn(what, "("), what, cublas.cublasGetStatusString(code));
 }
 
-#define CUBLAS(call, error)                      \
-    do {                                         \
-        cublasStatus_t code_ = cublas.call;      \
-        if (code_ != CUBLAS_STATUS_SUCCESS)      \
-            return fail(#call, code_, error);    \
+#define CUBLAS(call, error)                   \
+    do {                                      \
+        cublasStatus_t code_ = cublas.call;   \
+        if (code_ != CUBLAS_STATUS_SUCCESS)   \
+            return fail(#call, code_, error); \
     } while (0)
 
 /* libcublas needs libcublasLt, which may lie in the same folder, unknown to the linker. */
@@ -227,7 +224,8 @@ static int describe(struct fused *f, const struct call *c, const void *bias, str
     CUBLAS(cublasLtMatmulDescCreate(&f->product, c->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
                                     CUDA_R_32F),
            error);
-    CUBLAS(cublasLtMatmulDescSetAttribute(f->product, CUBLASLT_MATMUL_DESC_TRANSA, &c->right, sizeof c->right), error);
+    CUBLAS(cublasLtMatmulDescSetAttribute(f->product, CUBLASLT_MATMUL_DESC_TRANSA, &c->right, sizeof c->right),
+           error);
     CUBLAS(cublasLtMatmulDescSetAttribute(f->product, CUBLASLT_MATMUL_DESC_TRANSB, &c->left, sizeof c->left), error);
     CUBLAS(cublasLtMatmulDescSetAttribute(f->product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue),
            error);

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How far `whatif --change batch=N --change seq=N` is from programs that ran at that size.
 
-    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--worst N]
+    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N]
 
 FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
 for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
 kernels of a step together, steps (timed without a profiler), steps that the GPU bounds (its kernels take 80% or more of the
 step), and how often the size with the most work a second was found, by the kernels' time, among programs with four sizes or more.
   -v       a line a program and point: measured and predicted kernels and step
+  --device  the device file of the GPU that was recorded, instead of the shipped one
   --worst  the N operators that add most to the error, with their kernels
 """
 import argparse
@@ -62,11 +63,12 @@ def changes(base, point):
     return words
 
 
-def ask(program, trace, base, point):
+def ask(program, device, trace, base, point):
     """(step us, kernels of the last step) as predicted."""
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "a.db")
-        text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (changes(base, point) or ["--change", "launch-cost=3"]),
+        text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (["--device", device] if device else []) +
+                              (changes(base, point) or ["--change", "launch-cost=3"]),
                               capture_output=True, text=True, check=False)
         if text.returncode != 0:
             return None, text.stderr.strip()
@@ -133,6 +135,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("-v", action="store_true")
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
+    parser.add_argument("--device")
     parser.add_argument("--only", default="*")
     parser.add_argument("--worst", type=int, default=0)
     arguments = parser.parse_args()
@@ -143,7 +146,7 @@ def main():
         if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
             jobs += [(name, trace, base, row) for row in rows if row is not base and "kernels" in row]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = list(pool.map(lambda job: ask(arguments.gridtide, job[1], job[2], job[3]), jobs))
+        answers = list(pool.map(lambda job: ask(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
     cases, kernels, steps, bound, failed, sizes = [], [], [], [], 0, {}
     for (name, _, base, row), (step, rows) in zip(jobs, answers):
         if step is None:
