@@ -16,6 +16,7 @@ KERNELS = \
     kernels/calibrate/code.cu \
     kernels/calibrate/memory.cu \
     kernels/calibrate/pipes.cu \
+    kernels/calibrate/streaming.cu \
     kernels/calibrate/tasks.cu \
     kernels/calibrate/wgmma.cu \
     kernels/deep_learning/conv_bn.cu \
@@ -57,7 +58,7 @@ KERNEL_INCLUDES = \
     kernels/executor/executor.cuh kernels/executor/executor.h kernels/executor/network.cuh \
     kernels/executor/network.h kernels/library.h sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
-    kernels/calibrate/pipes.h kernels/calibrate/tasks.h
+    kernels/calibrate/pipes.h kernels/calibrate/streaming.h kernels/calibrate/tasks.h
 KERNEL_C_FILES = \
     kernels/executor/executor_image.c kernels/executor/executor.h \
     kernels/library.c kernels/library.h \

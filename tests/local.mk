@@ -5,6 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
+    tests/unit/families \
     tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_segments tests/unit/check_several tests/unit/check_wide tests/unit/schema \
     tests/unit/contradictions tests/unit/cuda_api \
     tests/unit/nsys \
@@ -185,6 +186,7 @@ tests_unit_host_costs_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_families_LDADD = validate/libvalidate.a $(LDADD)
 
 # The sanitizers look at units, at fuzzed and broken inputs, and at each command once.
 SANITIZED_CLI_TESTS = \

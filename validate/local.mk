@@ -7,7 +7,9 @@ validate_libvalidate_a_SOURCES = \
     validate/validate.c validate/validate.h \
     validate/calibrate/analysis.c validate/calibrate/analysis.h validate/calibrate/calibrate.h \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
-    validate/calibrate/process.h \
+    validate/calibrate/process.h validate/calibrate/product_draw.c validate/calibrate/product_draw.h \
+    validate/calibrate/product_table.c validate/calibrate/product_table.h \
+    validate/calibrate/streaming_fit.c validate/calibrate/streaming_fit.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/gpu/mps.c validate/gpu/mps.h validate/player/process_part.c validate/player/process_part.h \
     validate/player/processes.c validate/player/processes.h validate/gpu/together.c validate/gpu/together.h \
@@ -25,6 +27,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/grid_sync.c \
     validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/links.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
+    validate/calibrate/families.c validate/calibrate/products.c validate/calibrate/timed.c validate/calibrate/timed.h \
     validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/sharing.c validate/calibrate/tasks.c \
     validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
     validate/calibrate/waits.c \
@@ -87,5 +90,16 @@ if HAVE_NCCL
 validate_libvalidate_a_SOURCES += validate/gpu/nccl.c
 else
 validate_libvalidate_a_SOURCES += validate/gpu/nccl_absent.c
+endif
+endif
+
+# Matrix products: cuBLAS's headers are enough to be measured.
+EXTRA_DIST += validate/gpu/cublas.c validate/gpu/cublas.h validate/gpu/cublas_absent.c
+if HAVE_NVCC
+validate_libvalidate_a_SOURCES += validate/gpu/cublas.h
+if HAVE_CUBLAS
+validate_libvalidate_a_SOURCES += validate/gpu/cublas.c
+else
+validate_libvalidate_a_SOURCES += validate/gpu/cublas_absent.c
 endif
 endif

@@ -64,6 +64,7 @@ enum {
     GT_DEVICE_MAX_PARTITIONS = 8,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
     GT_DEVICE_POLICY_BYTES = 96,
+    GT_DEVICE_PATH_BYTES = 1024,
     GT_DEVICE_PAIRS_BYTES = 1024,
     GT_DEVICE_MAX_SIZES = 16,
     GT_DEVICE_MAX_NEIGHBOURS = 64,
@@ -90,7 +91,7 @@ struct gt_product_costs {
     uint32_t splits[GT_DEVICE_MAX_SIZES], split_count, split_least_k, split_waves; /* of K, over so many blocks */
     uint32_t neighbours, neighbours_least; /* measured products that correct the model; with fewer it stays alone */
     double neighbour_softening, neighbour_power;
-    char sweep[GT_DEVICE_POLICY_BYTES]; /* file of measured products; "none" */
+    char sweep[GT_DEVICE_PATH_BYTES]; /* file of measured products; "none" */
 };
 
 /* The same of other kernels. */

@@ -129,7 +129,8 @@
     { "product." name, "elements", GT_KEY_U32_LIST, AT(product.field), AT(product.length), low, high, fallback, help, GT_DEVICE_MAX_SIZES }
 #define KEYS_OF_PRODUCTS \
     TEXT("product.sweep", product.sweep, "none", \
-         "file of matrix products measured on this GPU (traces/record/products.py); none: there is none"), \
+         "file of matrix products measured on this GPU (calibrate --only families), beside the device file or one of Gridtide's; " \
+         "none: there is none"), \
     PRODUCT_PART("macs_part", macs_part, "0.75", "matrix products: share of the peak arithmetic rate that a tile gets"), \
     PRODUCT_PART("bytes_part", bytes_part, "0.42", \
                  "share of memory.sm_bytes_per_cycle at which a tile's operands arrive"), \

@@ -171,8 +171,7 @@ static double model_us(const struct gt_product *p, const struct gt_device *devic
     return (double)device->product.start_ps / 1e6 + fmax(best, dram) + device->product.hidden_part * fmin(best, dram);
 }
 
-/* Rows of 16 bytes can be loaded as such. */
-static bool is_aligned(const struct gt_product *p)
+bool gt_product_is_aligned(const struct gt_product *p)
 {
     double elements = p->precision == GT_PRECISION_FP8 ? 16 : p->precision == GT_PRECISION_HALF ? 8 : 4;
 
@@ -183,7 +182,7 @@ static bool is_aligned(const struct gt_product *p)
 static bool is_like(const struct gt_product *one, const struct gt_product *other, bool any_form)
 {
     return one->precision == other->precision && (any_form || one->form == other->form) &&
-           is_aligned(one) == is_aligned(other);
+           gt_product_is_aligned(one) == gt_product_is_aligned(other);
 }
 
 /* In doublings of its sides. */

@@ -2,7 +2,7 @@
  *
  * A library has hundreds of kernels for it, each with its tile, and picks one by the sizes.  The model tries all tiles and
  * takes the fastest: waves of tiles over the SMs, each tile bound by the tensor cores or by what it loads, all of it by
- * DRAM.  Sizes that were measured (a sweep, `traces/record/products.py`) say how far that is off nearby.
+ * DRAM.  Sizes that were measured (a sweep: `gridtide calibrate`, `traces/record/products.py`) say how far that is off nearby.
  */
 #ifndef GRIDTIDE_SIM_SHAPES_PRODUCT_H
 #define GRIDTIDE_SIM_SHAPES_PRODUCT_H
@@ -48,6 +48,9 @@ void gt_product_sweep_free(struct gt_product_sweep *sweep);
  * none, or its inputs do not say what. */
 bool gt_product_of(const char *operator_name, const struct gt_inputs *inputs, const char *kernel,
                    struct gt_product *product);
+
+/* Do both matrices have rows of a multiple of 16 bytes, which can be loaded as such? */
+bool gt_product_is_aligned(const struct gt_product *product);
 
 /* How long all of its kernels take on the sweep's device.  The sweep remembers it. */
 double gt_product_us(const struct gt_product *product, struct gt_product_sweep *sweep);

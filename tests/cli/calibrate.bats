@@ -33,6 +33,39 @@ setup() {
     grep -Eq "no GPU to calibrate|not built" <<< "$output"
 }
 
+@test "calibrate: families is a group; without a GPU neither a device file nor a table is left" {
+    run "$GRIDTIDE" calibrate --help
+    grep -q 'built without CUDA' <<< "$output" && skip "built without CUDA"
+    grep -q '^  families .*cuBLAS' <<< "$output"
+    [ -e /dev/nvidiactl ] && skip "there may be a GPU"
+    mkdir here
+    run env GRIDTIDE_CUBLAS=/nowhere/libcublas.so.13 "$GRIDTIDE" calibrate -o here/device.ini --only families
+    [ "$status" -eq 1 ]
+    grep -q "no GPU to calibrate" <<< "$output"
+    [ -z "$(ls -A here)" ]
+    run "$GRIDTIDE" calibrate -o - --only families
+    [ "$status" -eq 1 ]
+}
+
+@test "calibrate: a table of products beside a device file is found from anywhere; a broken one is named" {
+    mkdir here
+    sed 's/^sweep = .*/sweep = mine-products.csv/' "$GRIDTIDE_SOURCE/sim/devices/h200.ini" > here/mine.ini
+    printf '# comment, with commas\nprecision,form,batch,m,n,k,us\nhalf,TN,1,64,64,64,2.5\n' > here/mine-products.csv
+    trace=$GRIDTIDE_SOURCE/traces/shapes/fresh/roberta.json.gz
+    "$GRIDTIDE" whatif -q "$trace" --device here/mine.ini --change batch=4 -f json -o a.db > answer.json
+    mkdir there && mv here/mine* there/
+    "$GRIDTIDE" whatif -q "$trace" --device there/mine.ini --change batch=4 -f json -o a.db > again.json
+    cmp answer.json again.json
+    printf 'half,TN,1,64,64,0,2.5\n' >> there/mine-products.csv
+    run "$GRIDTIDE" whatif -q "$trace" --device there/mine.ini --change batch=4 -f json -o a.db
+    [ "$status" -eq 1 ]
+    grep -q "there/mine-products.csv:4: k is '0', not a number above 0" <<< "$output"
+    rm there/mine-products.csv
+    run "$GRIDTIDE" whatif -q "$trace" --device there/mine.ini --change batch=4 -f json -o a.db
+    [ "$status" -eq 1 ]
+    grep -q "no table of products mine-products.csv" <<< "$output"
+}
+
 # What an instruction of kernels/calibrate/pipes.cu is in machine code, by the name of its type there.
 instructions="alu LOP3, uniform USHF, fma32 FFMA, imad IMAD, hfma2 HFMA2, halves HFMA2, dfma DFMA,
     square64 DFMA, mufu MUFU.EX2, shuffle SHFL, lds LDS, ldsm LDSM, atoms ATOMS, ldc LDC,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "traces/io/data_path.h"
 
@@ -15,6 +16,20 @@ static uint32_t estimated_keys(const struct gt_key_notes *notes)
     for (size_t i = 0; i < notes->count; i++)
         count += gt_key_note_guesses(notes->keys[i]);
     return count;
+}
+
+/* A table that the file names without a folder and that lies beside it is meant: where the file goes, it goes. */
+static void find_beside(const char *path, struct gt_device *device)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash != NULL ? (int)(slash - path) : 1;
+    char beside[GT_DEVICE_PATH_BYTES] = "";
+
+    if (strcmp(device->product.sweep, "none") != 0 && strchr(device->product.sweep, '/') == NULL &&
+        (size_t)snprintf(beside, sizeof beside, "%.*s/%s", folder, slash != NULL ? path : ".",
+                         device->product.sweep) < sizeof beside &&
+        access(beside, F_OK) == 0)
+        memcpy(device->product.sweep, beside, sizeof beside);
 }
 
 static int load_file(const char *path, struct gt_device *device, struct gt_key_notes *notes, struct gt_error *error)
@@ -40,8 +55,12 @@ int gt_device_load_notes(const char *name_or_path, struct gt_device *device, str
     size_t length = strlen(name_or_path);
     bool is_path =
         strchr(name_or_path, '/') != NULL || (length >= 4 && strcmp(name_or_path + length - 4, ".ini") == 0);
-    if (is_path)
-        return load_file(name_or_path, device, notes, error);
+    if (is_path) {
+        if (load_file(name_or_path, device, notes, error) != 0)
+            return -1;
+        find_beside(name_or_path, device);
+        return 0;
+    }
     char *path = gt_device_name_path(name_or_path, error);
     int status = path != NULL ? load_file(path, device, notes, error) : -1;
     free(path);

@@ -6,7 +6,8 @@
 #include "traces/io/key_file.h"
 
 /* Read a device: a name without '/' and ".ini" is one of the device files that come with Gridtide,
- * anything else is a path. Keys that the file leaves out have their defaults; gt_device_check has
+ * anything else is a path, and a table (product.sweep) that lies beside that file is found there: the device has
+ * its path. Keys that the file leaves out have their defaults; gt_device_check has
  * passed. Returns -1 with FILE:LINE and the reason; an unknown name lists the known ones. */
 int gt_device_load(const char *name_or_path, struct gt_device *device, struct gt_error *error);
 /* gt_device_load() with the file's notes, which gt_key_notes_free ends. */

@@ -49,9 +49,20 @@ static int add_point(struct gt_product_sweep *sweep, const struct gt_csv *csv, s
     return 0;
 }
 
+/* Lines before the names, where the table is from. */
+static int skip_comments(struct gt_csv *csv, struct gt_error *error)
+{
+    int more;
+
+    do
+        more = gt_csv_next(csv, error);
+    while (more > 0 && gt_csv_field(csv, 0)[0] == '#');
+    return more;
+}
+
 static int read_points(struct gt_product_sweep *sweep, struct gt_csv *csv, struct gt_error *error)
 {
-    int more = gt_csv_next(csv, error);
+    int more = skip_comments(csv, error);
 
     if (more == 0)
         return gt_error_set(error, "the table is empty");
@@ -102,4 +113,20 @@ int gt_product_sweep_load(const struct gt_device *device, struct gt_product_swee
         *sweep = NULL;
     }
     return result;
+}
+
+int gt_product_points_write(const struct gt_product_point *points, uint32_t count, const char *comment,
+                            struct gt_output *output, struct gt_error *error)
+{
+    int status = gt_output_printf(output, error, "%s", comment);
+
+    for (int i = 0; i < COLUMNS && status == 0; i++)
+        status = gt_output_printf(output, error, "%s%c", columns[i], i + 1 < COLUMNS ? ',' : '\n');
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        const struct gt_product *p = &points[i].product;
+
+        status = gt_output_printf(output, error, "%s,%s,%.0f,%.0f,%.0f,%.0f,%.4g\n", gt_precision_names[p->precision],
+                                  gt_product_form_names[p->form], p->batch, p->m, p->n, p->k, points[i].us);
+    }
+    return status;
 }

@@ -30,7 +30,9 @@ struct gt_bench_mail {
 struct gt_bench {
     struct gt_calibration *found;
     struct gt_error *error;
-    bool kernels; /* CUPTI records kernels too, not copies and memsets alone */
+    uint32_t process; /* that measures, from 0 */
+    bool no_tables;   /* no file can go beside the device file */
+    bool kernels;     /* CUPTI records kernels too, not copies and memsets alone */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];
     cudaEvent_t events[GT_BENCH_EVENTS]; /* with times, */

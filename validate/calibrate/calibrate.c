@@ -46,6 +46,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false },
     { "rates", "bandwidth of L2 and DRAM, atomics", gt_calibrate_rates, false },
     { "hopper", "bulk copies and warpgroup matrix instructions", gt_calibrate_hopper, false },
+    { "families", "kernels that move bytes, matrix products (cuBLAS)", gt_calibrate_families, false },
     { "tasks", "blocks that run task graphs: queue, counters, stealing", gt_calibrate_tasks, false },
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
@@ -106,8 +107,8 @@ static bool wanted(const struct gt_calibration_options *options, size_t group)
 /* What one process has to do. */
 struct task {
     const struct gt_calibration_options *options;
-    bool first;
-    FILE *out; /* to the process that asked */
+    uint32_t process; /* from 0 */
+    FILE *out;        /* to the process that asked */
 };
 
 /* The wanted groups of those that go before CUDA is used, which one process measures for all; or of
@@ -116,7 +117,7 @@ static int measure_groups(struct gt_bench *bench, const struct task *task, bool 
 {
     for (size_t i = 0; i < gt_calibration_group_count; i++) {
         const struct gt_calibration_group *group = &gt_calibration_groups[i];
-        if (group->before_cuda != before_cuda || !wanted(task->options, i) || (before_cuda && !task->first))
+        if (group->before_cuda != before_cuda || !wanted(task->options, i) || (before_cuda && task->process > 0))
             continue;
         gt_calibration_send_progress(task->out, group->name, i);
         if (group->measure(bench) != 0) /* what happens before CUDA is in use says so itself */
@@ -127,7 +128,9 @@ static int measure_groups(struct gt_bench *bench, const struct task *task, bool 
 
 static int measure(struct gt_calibration *calibration, const struct task *task, struct gt_error *error)
 {
-    struct gt_bench bench = { .found = calibration, .error = error };
+    struct gt_bench bench = {
+        .found = calibration, .error = error, .process = task->process, .no_tables = task->options->no_tables
+    };
     gt_calibration_init(calibration);
     int status = measure_groups(&bench, task, true);
     if (status == 0)
@@ -155,7 +158,7 @@ _Noreturn static void measure_in_child(struct task *task, int pipe)
 static int measure_once(struct gt_calibration *calibration, const struct gt_calibration_options *options,
                         size_t number, struct gt_error *error)
 {
-    struct task task = { options, number == 0, NULL };
+    struct task task = { options, (uint32_t)number, NULL };
     int ends[2];
     if (pipe(ends) != 0)
         return gt_error_set(error, "no pipe for another process: %s", strerror(errno));

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "traces/io/device_file.h"
 #include "traces/io/output.h"
 #include "traces/io/overwrite.h"
 #include "validate/calibrate/findings.h"
+#include "validate/calibrate/product_table.h"
 
 /* Lists are broken over lines of this length; inih reads up to 197 characters, and so much of a source
  * is written. */
@@ -25,7 +27,9 @@ void gt_calibration_free(struct gt_calibration *calibration)
     for (size_t i = 0; calibration->findings != NULL && i < gt_device_key_count; i++)
         free(calibration->findings[i].value);
     free(calibration->findings);
+    free(calibration->products);
     calibration->findings = NULL;
+    calibration->products = NULL;
 }
 
 static const struct gt_key *row_of(const char *key)
@@ -123,6 +127,12 @@ void gt_not_found(struct gt_calibration *calibration, const char *key, const cha
     va_start(arguments, why);
     set_method(finding, why, arguments);
     va_end(arguments);
+}
+
+void gt_found_product(struct gt_calibration *calibration, const struct gt_product_point *point)
+{
+    gt_array_grow(calibration->products, calibration->product_count, calibration->product_room);
+    calibration->products[calibration->product_count++] = *point;
 }
 
 void gt_found_note(struct gt_calibration *calibration, const char *format, ...)
@@ -276,30 +286,78 @@ static int write_head(const struct gt_calibration *calibration, struct gt_output
     return status;
 }
 
-static int write_file(const struct gt_calibration *calibration, struct whole *whole, const char *path,
-                      struct gt_error *error)
+/* The caller commits, or abandons, what is returned. */
+static struct gt_output *write_file(const struct gt_calibration *calibration, struct whole *whole, const char *path,
+                                    struct gt_error *error)
 {
-    gt_reading_is_over(); /* the device files that come with Gridtide may be made anew */
     struct gt_output *output = gt_output_open(path, error);
     if (output == NULL)
-        return -1;
+        return NULL;
     int status = write_head(calibration, output, error);
     for (size_t i = 0; status == 0 && i < gt_device_key_count; i++)
         status = write_key(calibration, whole, i, output, error);
     if (status == 0)
+        return output;
+    gt_output_abandon(output);
+    return NULL;
+}
+
+/* Both get their names when both are whole. */
+static int write_files(const struct gt_calibration *calibration, struct whole *whole, const char *path,
+                       struct gt_error *error)
+{
+    gt_reading_is_over(); /* the device files that come with Gridtide may be made anew */
+    bool products = calibration->product_count > 0;
+    struct gt_output *table = products ? gt_product_table_write(calibration, path, error) : NULL;
+    struct gt_output *output = products && table == NULL ? NULL : write_file(calibration, whole, path, error);
+    if (output == NULL) {
+        gt_output_abandon(table);
+        return -1;
+    }
+    if (table == NULL || gt_output_commit(table, error) == 0)
         return gt_output_commit(output, error);
     gt_output_abandon(output);
     return -1;
 }
 
-int gt_calibration_write(const struct gt_calibration *calibration, const char *path, struct gt_error *error)
+static void name_table(struct gt_calibration *calibration, const char *path)
 {
-    struct whole *whole = gt_calloc(1, sizeof(*whole));
-    int status = make_whole(calibration, whole, error);
-    if (status == 0)
-        status = write_file(calibration, whole, path, error);
+    char *name = gt_product_table_name(path, false);
+    const struct gt_bench_summary *apart = &calibration->products_apart;
+    if (apart->count > 0)
+        gt_found_text(calibration, "product.sweep", name,
+                      "%u products of %s; %zu of them in all processes, %.1f %% apart", calibration->product_count,
+                      calibration->library, apart->count, 100 * apart->median);
+    else
+        gt_found_text(calibration, "product.sweep", name, "%u products of %s", calibration->product_count,
+                      calibration->library);
+    free(name);
+}
+
+static void free_whole(struct whole *whole)
+{
     if (whole->notes.keys != NULL)
         gt_key_notes_free(&whole->notes);
     free(whole);
+}
+
+int gt_calibration_device(const struct gt_calibration *calibration, struct gt_device *device, struct gt_error *error)
+{
+    struct whole *whole = gt_calloc(1, sizeof(*whole));
+    int status = make_whole(calibration, whole, error);
+    *device = whole->device;
+    free_whole(whole);
+    return status;
+}
+
+int gt_calibration_write(struct gt_calibration *calibration, const char *path, struct gt_error *error)
+{
+    struct whole *whole = gt_calloc(1, sizeof(*whole));
+    if (calibration->product_count > 0)
+        name_table(calibration, path);
+    int status = make_whole(calibration, whole, error);
+    if (status == 0)
+        status = write_files(calibration, whole, path, error);
+    free_whole(whole);
     return status;
 }

@@ -33,6 +33,8 @@ int gt_calibrate_code(struct gt_bench *bench);
 int gt_calibrate_memory(struct gt_bench *bench);
 int gt_calibrate_rates(struct gt_bench *bench);
 int gt_calibrate_hopper(struct gt_bench *bench);
+int gt_calibrate_families(struct gt_bench *bench);
+int gt_calibrate_products(struct gt_bench *bench); /* part of families */
 int gt_calibrate_tasks(struct gt_bench *bench);
 
 #endif

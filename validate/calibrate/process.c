@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/calibrate/product_table.h"
+
 enum { FIELDS_MOST = 9, PROCESSES_MOST = 16 };
 
 /* Tabs and newlines part fields and lines, so a text has none. */
@@ -36,6 +38,13 @@ static void send_finding(FILE *out, size_t row, const struct gt_finding *finding
     fputc('\n', out);
 }
 
+static void send_product(FILE *out, const struct gt_product_point *point)
+{
+    const struct gt_product *p = &point->product;
+    fprintf(out, "product\t%d\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.17g\n", (int)p->precision, (int)p->form, p->batch, p->m,
+            p->n, p->k, point->us);
+}
+
 void gt_calibration_send(FILE *out, const struct gt_calibration *calibration, const struct gt_error *error)
 {
     if (error != NULL) {
@@ -47,6 +56,9 @@ void gt_calibration_send(FILE *out, const struct gt_calibration *calibration, co
             send_line(out, "note", calibration->notes[i]);
         for (size_t i = 0; i < gt_device_key_count; i++)
             send_finding(out, i, &calibration->findings[i]);
+        send_line(out, "library", calibration->library);
+        for (uint32_t i = 0; i < calibration->product_count; i++)
+            send_product(out, &calibration->products[i]);
         send_line(out, "end", "");
     }
     fflush(out);
@@ -97,6 +109,22 @@ static void take_note(struct receiver *receiver, char **fields)
     gt_found_note(receiver->calibration, "%s", fields[0]);
 }
 
+static void take_library(struct receiver *receiver, char **fields)
+{
+    snprintf(receiver->calibration->library, sizeof(receiver->calibration->library), "%s", fields[0]);
+}
+
+static void take_product(struct receiver *receiver, char **fields)
+{
+    const struct gt_product_point point = {
+        { (enum gt_precision)strtoul(fields[0], NULL, 10), (enum gt_product_form)strtoul(fields[1], NULL, 10),
+          strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL), strtod(fields[5], NULL) },
+        strtod(fields[6], NULL),
+    };
+    if (point.product.precision < GT_PRECISIONS && point.product.form < GT_PRODUCT_FORMS)
+        gt_found_product(receiver->calibration, &point);
+}
+
 static void take_error(struct receiver *receiver, char **fields)
 {
     gt_error_set(receiver->error, "%s", fields[0]);
@@ -116,7 +144,7 @@ static const struct {
 } lines[] = {
     { "progress", 2, take_progress }, { "finding", 8, take_finding }, { "when", 1, take_when },
     { "system", 1, take_system },     { "note", 1, take_note },       { "error", 1, take_error },
-    { "end", 1, take_end },
+    { "library", 1, take_library },   { "product", 7, take_product }, { "end", 1, take_end },
 };
 
 static void take_line(struct receiver *receiver, char *line)
@@ -202,6 +230,8 @@ void gt_calibration_combine(const struct gt_calibration *all, size_t count, stru
     gt_calibration_init(one);
     memcpy(one->when, all[0].when, sizeof(one->when));
     memcpy(one->system, all[0].system, sizeof(one->system));
+    memcpy(one->library, all[0].library, sizeof(one->library));
+    gt_product_table_combine(all, count, one);
     for (size_t i = 0; i < all[0].note_count; i++)
         gt_found_note(one, "%s", all[0].notes[i]);
     for (size_t row = 0; row < gt_device_key_count; row++)

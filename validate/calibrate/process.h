@@ -15,6 +15,7 @@ struct gt_calibration_options {
     const char *only; /* a group's name; NULL: all. Device properties are always read */
     void (*progress)(void *user, const char *group, size_t done, size_t total); /* NULL: none */
     void *user;
+    bool no_tables; /* no file can go beside the device file */
 };
 
 /* Write all that was found, or why nothing was (`error`, else NULL), as lines. */
@@ -28,7 +29,7 @@ int gt_calibration_receive(FILE *in, struct gt_calibration *calibration, const s
                            size_t earlier, size_t total, struct gt_error *error);
 
 /* Make one of several: the median of values and of medians, the lowest and highest quartiles, the number of
- * all samples, the method of the process whose value it is. What is not a number is the first one's; a
+ * all samples, the method of the process whose value it is; the products of all. What is not a number is the first one's; a
  * note says where others found another. `all` holds one or more; `one` is made anew. */
 void gt_calibration_combine(const struct gt_calibration *all, size_t count, struct gt_calibration *one);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far `whatif --change batch=N --change seq=N`, `hidden=N` and `dtype=TYPE` are from programs that ran so.
 
-    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--only PATTERN] [--worst N]
+    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N]
 
 FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
 for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
@@ -10,6 +10,7 @@ step), and how often the size with the most work a second was found, by the kern
 peak memory of all programs, of models (all but zoo-*), and of programs in odd and even places of the results (the model of memory
 was made on the odd ones), and how many answers whether the GPU has enough memory were right.
   -v       a line a program and point: measured and predicted kernels and step
+  --device  the device file of the GPU that was recorded, instead of the shipped one
   --worst  the N operators that add most to the error, with their kernels
 """
 import argparse
@@ -64,11 +65,12 @@ def changes(base, point):
     return words
 
 
-def ask(program, trace, base, point):
+def ask(program, device, trace, base, point):
     """(step us, kernels of the last step, peak bytes, out of memory) as predicted."""
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "a.db")
-        text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (changes(base, point) or ["--change", "launch-cost=3"]),
+        text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (["--device", device] if device else []) +
+                              (changes(base, point) or ["--change", "launch-cost=3"]),
                               capture_output=True, text=True, check=False)
         if text.returncode != 0:
             return None, text.stderr.strip(), None, None
@@ -169,6 +171,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("-v", action="store_true")
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
+    parser.add_argument("--device")
     parser.add_argument("--only", default="*")
     parser.add_argument("--worst", type=int, default=0)
     arguments = parser.parse_args()
@@ -179,7 +182,7 @@ def main():
         if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
             jobs += [(name, trace, base, row) for row in rows if row is not base]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = list(pool.map(lambda job: ask(arguments.gridtide, job[1], job[2], job[3]), jobs))
+        answers = list(pool.map(lambda job: ask(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
     cases, kernels, steps, bound, failed, sizes = [], {}, [], [], 0, {}
     tell_memory(jobs, answers, list(read(arguments.folder, "*")), arguments.v)
     for (name, _, base, row), (step, rows, _, _) in zip(jobs, answers):

@@ -9,6 +9,7 @@
 #include "sim/cmd/print/table.h"
 #include "sim/cmd/print/terminal.h"
 #include "validate/calibrate/calibrate.h"
+#include "validate/calibrate/product_table.h"
 
 enum { OPTION_ONLY = 256 };
 
@@ -20,7 +21,8 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    { "output", 'o', "DEVICE.ini", 0, "Device file to write (required)", 0 },
+    { "output", 'o', "DEVICE.ini", 0,
+      "Device file to write (required); measured matrix products go to DEVICE-products.csv.zst beside it", 0 },
     { "only", OPTION_ONLY, "GROUP", 0, "Run only one group of measurements (below); other values remain", 0 },
     GT_OPTION_FORMAT,
     GT_OPTION_QUIET_FORMAT,
@@ -71,7 +73,7 @@ static char *list_groups(int key, const char *text, void *input)
 static const struct argp parser = {
     options, parse_option, NULL,
     "Measure the first GPU that CUDA lists and write a device file: each value with its "
-    "median, quartiles, number of samples and method.\vIt takes less than a minute and must be "
+    "median, quartiles, number of samples and method.\vIt takes about two minutes and must be "
     "the only program on the GPU. Values that cannot be measured are copied from the device "
     "file shipped for that GPU, or are marked as defaults. Clocks and settings of the GPU are "
     "not changed.",
@@ -125,6 +127,7 @@ static int run(int argc, char **argv)
     gt_progress_begin(&progress, "calibrating", arguments.quiet);
     arguments.options.progress = show_group;
     arguments.options.user = &progress;
+    arguments.options.no_tables = !gt_product_table_is_possible(arguments.output);
     int status = gt_calibrate(&calibration, &arguments.options, &error);
     gt_progress_end(&progress);
     if (status == 0)
