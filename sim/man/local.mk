@@ -1,6 +1,7 @@
 # The manual: one page for the program, one a command.
 dist_man_MANS += \
     sim/man/gridtide.1 \
+    sim/man/gridtide-batch.1 \
     sim/man/gridtide-calibrate.1 \
     sim/man/gridtide-check.1 \
     sim/man/gridtide-compare.1 \

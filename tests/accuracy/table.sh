@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="shapes random-all whatifs-all protocols training late pairs sharing arrivals"
+slow="shapes serving random-all whatifs-all protocols training late pairs sharing arrivals"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -55,6 +55,10 @@ table()
     shapes)
         run validate/scripts/shapes.py traces/shapes/fresh
         run validate/scripts/shapes.py traces/shapes/fresh --only '[!z]*'
+        run validate/scripts/shapes.py traces/shapes/widths
+        ;;
+    serving)
+        run validate/scripts/serving.py traces/serving/wide traces/serving/middle traces/serving/wide-again
         ;;
     gpus)
         run validate/scripts/gpus.sh

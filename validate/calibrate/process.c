@@ -121,7 +121,7 @@ static void take_product(struct receiver *receiver, char **fields)
           strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL), strtod(fields[5], NULL) },
         strtod(fields[6], NULL),
     };
-    if (point.product.precision < GT_PRECISIONS && point.product.form < GT_PRODUCT_FORMS)
+    if (point.product.precision < GT_PRECISIONS_SWEPT && point.product.form < GT_PRODUCT_FORMS)
         gt_found_product(receiver->calibration, &point);
 }
 

@@ -91,7 +91,7 @@ bool gt_product_count(struct gt_product_counts *counts, const struct gt_product 
 
 bool gt_product_counts_full(const struct gt_product_counts *counts, uint32_t most)
 {
-    for (int precision = 0; precision < GT_PRECISIONS; precision++)
+    for (int precision = 0; precision < GT_PRECISIONS_SWEPT; precision++)
         for (int form = 0; form < GT_PRODUCT_FORMS; form++)
             for (int aligned = 0; aligned < 2; aligned++)
                 if (counts->of[precision][form][aligned] < most_of(aligned, most))

@@ -7,7 +7,7 @@
 
 /* How many products there are of each kind. */
 struct gt_product_counts {
-    uint32_t of[GT_PRECISIONS][GT_PRODUCT_FORMS][2]; /* rows that are no multiple of 16 bytes; those that are */
+    uint32_t of[GT_PRECISIONS_SWEPT][GT_PRODUCT_FORMS][2]; /* rows that are no multiple of 16 bytes; those that are */
 };
 
 /* A product none of whose matrices has more than most_elements, all of them of a batch together. */
