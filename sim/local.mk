@@ -83,7 +83,7 @@ sim_libsim_a_SOURCES = \
     sim/training/ranks.c sim/training/ranks.h sim/training/passes.c sim/training/passes.h \
     sim/training/threads.c sim/training/threads.h \
     sim/training/training.c sim/training/training.h \
-    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h \
+    sim/whatif/answer.c sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/scale_kernels.c sim/whatif/scale_kernels.h \
     sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
