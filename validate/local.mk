@@ -9,7 +9,6 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h validate/calibrate/product_draw.c validate/calibrate/product_draw.h \
     validate/calibrate/product_table.c validate/calibrate/product_table.h \
-    validate/calibrate/streaming_fit.c validate/calibrate/streaming_fit.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/gpu/mps.c validate/gpu/mps.h validate/player/process_part.c validate/player/process_part.h \
     validate/player/processes.c validate/player/processes.h validate/gpu/together.c validate/gpu/together.h \

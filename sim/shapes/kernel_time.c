@@ -110,7 +110,8 @@ static double dram_part(const struct gt_device *device, double bytes)
     return bytes <= held ? 0 : bytes >= spilt ? 1 : (bytes - held) / (spilt - held);
 }
 
-double gt_kernel_bytes_us(const struct gt_device *device, double bytes)
+/* How long so many bytes take at least. */
+static double bytes_us(const struct gt_device *device, double bytes)
 {
     const struct gt_kernel_costs *costs = &device->kernel;
     double part = dram_part(device, bytes),
@@ -153,8 +154,7 @@ static double streaming_us(const struct gt_kernel_case *c)
            unsure_us = (double)costs->unsure_ps / 1e6;
     double threads = (double)gt_kernel_blocks(c->kernel) * (double)gt_kernel_threads(c->kernel);
     struct traffic t = traffic_of(c);
-    double growth = ratio(t.to, t.from), least_us = gt_kernel_bytes_us(c->device, t.from), now = waves(c), rest,
-           moved;
+    double growth = ratio(t.to, t.from), least_us = bytes_us(c->device, t.from), now = waves(c), rest, moved;
     double rows =
         c->family == GT_FAMILY_NORMALIZATION || c->family == GT_FAMILY_SOFTMAX ? ratio(t.new_row, t.row) : 1;
 
@@ -170,7 +170,7 @@ static double streaming_us(const struct gt_kernel_case *c)
     moved = fmin(1, (c->took_us - start_us + unsure_us) / (least_us + unsure_us));
     if (moved > 0.5) /* faster than others from L2, but not from DRAM; what is far faster does not touch all bytes */
         moved += (1 - moved) * dram_part(c->device, t.to);
-    return start_us + moved * gt_kernel_bytes_us(c->device, t.to) + fmax(0, c->took_us - start_us - least_us) * rest;
+    return start_us + moved * bytes_us(c->device, t.to) + fmax(0, c->took_us - start_us - least_us) * rest;
 }
 
 /* Attention: of each sequence and head, as many tiles of queries as its length has, each of which goes over all keys. */

@@ -19,9 +19,6 @@ struct gt_kernel_case { /* a kernel as it was recorded */
 /* How many times as long it takes. */
 double gt_kernel_time_factor(const struct gt_kernel_case *c, struct gt_product_sweep *sweep);
 
-/* How long so many bytes, read and written, take at least, beside kernel.least_us: from L2, from DRAM, or from both. */
-double gt_kernel_bytes_us(const struct gt_device *device, double bytes);
-
 /* How many times as many blocks it has, where its grid follows its work. */
 double gt_kernel_grid_factor(const struct gt_kernel_case *c);
 

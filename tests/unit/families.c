@@ -1,4 +1,4 @@
-/* Calibration of kernels at any size, without a GPU: the fit, the products that are drawn, the table made of their times. */
+/* Calibration of kernels at any size, without a GPU: the products that are drawn, the table made of their times. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,51 +17,11 @@
 #include "validate/calibrate/process.h"
 #include "validate/calibrate/product_draw.h"
 #include "validate/calibrate/product_table.h"
-#include "validate/calibrate/streaming_fit.h"
 
 static void near(double value, double expected, double part)
 {
     if (fabs(value - expected) > part * fabs(expected))
         fail_msg("%.12g is not %.12g", value, expected);
-}
-
-/* An L2 of 40 MB at 5 TB/s at most, DRAM at 2 TB/s at most.  Kernels take 1.5 us, and their bytes at 3 TB/s (0.6 of L2) up to
- * 20 MB (0.5 of L2), at 1.6 TB/s (0.8 of DRAM) from 60 MB on (1.5 of L2); in between, the rate goes from one to the other. */
-static double made_us(double bytes)
-{
-    double part = fmin(1, fmax(0, (bytes - 20e6) / 40e6));
-
-    return 1.5 + bytes / ((1 - part) * 3e6 + part * 1.6e6);
-}
-
-static void the_fit_finds_what_was_put_in(void **state)
-{
-    enum { COUNT = 81 };
-    struct gt_device *device = calloc(1, sizeof *device);
-    struct gt_streaming kernels[COUNT];
-    double error;
-
-    (void)state;
-    assert_non_null(device);
-    gt_device_init(device);
-    device->clock_mhz = 1000;
-    device->warp.l2_bytes = 40000000;
-    device->warp.l2_read_bytes_per_cycle = 5000;
-    device->warp.dram_gbps = 2000;
-    device->warp.dram_efficiency = 1;
-    for (int i = 0; i < COUNT; i++) { /* 1 KB to 1 GB; every other one 1 % slower, the others 1 % faster */
-        double bytes = 1000 * pow(2, i / 4.0);
-
-        kernels[i] = (struct gt_streaming){ bytes, made_us(bytes) * (i % 2 == 0 ? 1.01 : 0.99) };
-    }
-    error = gt_streaming_fit(device, kernels, COUNT);
-    near(error, 0.01, 0.2);
-    near((double)device->kernel.least_ps, 1.5e6, 0.01);
-    near(device->kernel.l2_part, 0.6, 0.03);
-    near(device->kernel.dram_part, 0.8, 0.02);
-    near(device->kernel.l2_holds_part, 0.5, 0.1);
-    near(device->kernel.l2_spills_part, 1.5, 0.1);
-    free(device);
 }
 
 static void products_are_drawn_alike_and_within_bounds(void **state)
@@ -176,7 +136,7 @@ static void check_table(const char *folder)
     for (size_t i = 0; i < gt_device_key_count; i++)
         if (strcmp(gt_device_keys[i].key, "product.sweep") == 0)
             assert_non_null(
-                strstr(notes.keys[i], "2 products of cuBLAS 13.1.0; 1 of them in all processes, 18.2 % apart"));
+                strstr(notes.keys[i], "2 products of cuBLAS 13.1.0; 1 of them in several processes, 18.2 % apart"));
     if (gt_product_sweep_load(device, &sweep, &error) != 0)
         fail_msg("%s", error.text);
     assert_int_equal(sweep->count, 2);
@@ -254,7 +214,6 @@ static void where_tables_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fit_finds_what_was_put_in),
         cmocka_unit_test(products_are_drawn_alike_and_within_bounds),
         cmocka_unit_test(rows_of_16_bytes),
         cmocka_unit_test(products_of_processes_are_one_table),

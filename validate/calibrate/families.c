@@ -4,13 +4,14 @@
 
 #include "kernels/calibrate/streaming.h"
 #include "validate/calibrate/groups.h"
-#include "validate/calibrate/streaming_fit.h"
 #include "validate/calibrate/timed.h"
 
-enum { TIMES = 6, SIZES_A_DOUBLING = 4, DOUBLINGS = 20, SIZES = SIZES_A_DOUBLING * DOUBLINGS + 1, KINDS = 3 };
+/* The first time loads code and fills L2.  Sizes are a quarter of a doubling apart. */
+enum { TIMES = 6, SIZES = 9, KINDS = 3 };
 #define LEAST_BYTES 1024.0
-#define SMALL_BYTES 1048576.0 /* of kernels whose launches are compared with each other: they are short */
-#define MOST_BYTES  (UINT64_C(1) << (10 + DOUBLINGS))
+static const double size_step = 1.189207115002721; /* 2^(1/4) */
+/* Bytes moved, in L2s: of the first size that comes from DRAM; of the last. */
+enum { FIRST_L2S = 4, LAST_L2S = 16 };
 
 /* What a kernel moves: arrays of equal size that it reads, and writes. */
 struct kind {
@@ -18,10 +19,11 @@ struct kind {
     uint32_t reads, writes, thread_parts;
 };
 
+enum { MAP }; /* the simplest one is first */
 static struct kind kind_of(int number)
 {
     const struct kind kinds[KINDS] = {
-        { (const void *)gt_calibrate_map, 1, 1, 1 },
+        [MAP] = { (const void *)gt_calibrate_map, 1, 1, 1 },
         { (const void *)gt_calibrate_add, 2, 1, 1 },
         { (const void *)gt_calibrate_sum, 1, 0, GT_SUM_PARTS },
     };
@@ -51,101 +53,91 @@ static int launch(struct gt_bench *bench, const struct kind *kind, char *at, uin
     return 0;
 }
 
-/* Times of every kind and size; how far those of small ones are from the time before.  Both arrays have room for all. */
-struct streaming {
-    struct gt_streaming kernels[KINDS * SIZES];
-    double apart_us[KINDS * SIZES * TIMES];
-    size_t count, apart;
+struct moved { /* by a kernel; the median of its times */
+    double bytes, us;
 };
 
-/* One thing's times; the first one loads code and fills L2. */
-static void take(struct streaming *s, double bytes, double *us)
+/* The kind at all sizes from `first` bytes on.  Returns how many sizes were timed, or -1. */
+static int measure(struct gt_bench *bench, int number, double first, char *at, struct moved moved[SIZES])
 {
-    if (isnan(us[0]))
-        return;
-    for (int i = 2; i < TIMES && bytes <= SMALL_BYTES; i++)
-        s->apart_us[s->apart++] = fabs(us[i] - us[i - 1]);
-    s->kernels[s->count++] = (struct gt_streaming){ bytes, gt_summarise(us + 1, TIMES - 1).median };
-}
-
-static double bytes_of(int size)
-{
-    return LEAST_BYTES * pow(2, (double)size / SIZES_A_DOUBLING);
-}
-
-static int measure(struct gt_bench *bench, char *at, uint64_t room, struct streaming *s)
-{
+    struct kind kind = kind_of(number);
     double us[SIZES * TIMES];
+    int count = 0;
 
-    for (int k = 0; k < KINDS; k++) {
-        struct kind kind = kind_of(k);
-        int sizes = 0;
-
-        for (; sizes < SIZES && bytes_of(sizes) <= (double)room; sizes++)
-            if (launch(bench, &kind, at, parts_of(&kind, bytes_of(sizes))) != 0)
-                return -1;
-        if (gt_timed_read(bench, (size_t)sizes, TIMES, us) != 0)
+    for (int i = 0; i < SIZES; i++)
+        if (launch(bench, &kind, at, parts_of(&kind, first * pow(size_step, i))) != 0)
             return -1;
-        for (int i = 0; i < sizes; i++)
-            take(s, (double)parts_of(&kind, bytes_of(i)) * 16 * (kind.reads + kind.writes), us + (size_t)i * TIMES);
+    if (gt_timed_read(bench, SIZES, TIMES, us) != 0)
+        return -1;
+    for (int i = 0; i < SIZES; i++) {
+        double bytes = (double)parts_of(&kind, first * pow(size_step, i)) * 16 * (kind.reads + kind.writes);
+
+        if (!isnan(us[i * TIMES]))
+            moved[count++] = (struct moved){ bytes, gt_summarise(us + (size_t)i * TIMES + 1, TIMES - 1).median };
     }
+    return count;
+}
+
+static int measure_least(struct gt_bench *bench, char *at, double *least_us)
+{
+    struct moved moved[SIZES];
+    double us[SIZES];
+    int count = measure(bench, MAP, LEAST_BYTES, at, moved);
+    struct gt_bench_summary summary;
+
+    for (int i = 0; i < count; i++)
+        us[i] = moved[i].us;
+    if (count <= 0)
+        return count < 0 ? -1 : gt_error_set(bench->error, "CUPTI recorded no kernels");
+    summary = gt_summarise(us, (size_t)count);
+    *least_us = summary.median;
+    gt_found(bench->found, "kernel.least_us", summary.median, summary, "maps of 1 to 4 KiB");
     return 0;
 }
 
-static int by_size(const void *a, const void *b)
+/* Beside the least time they take what DRAM, as it is known by now, needs for their bytes, divided by this part. */
+static int measure_dram(struct gt_bench *bench, char *at, double least_us)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void state_found(struct gt_bench *bench, const char *key, double value, const struct streaming *s,
-                        double error)
-{
-    gt_found(bench->found, key, value, (struct gt_bench_summary){ value, value, value, 1 },
-             "fitted to %zu kernels that map, add and sum up 1 KB to 1 GB: median error %.1f %%", s->count,
-             100 * error);
-}
-
-static int fit(struct gt_bench *bench, struct streaming *s)
-{
+    double parts[KINDS * SIZES], first = (double)bench->gpu.l2CacheSize * FIRST_L2S, bytes_per_us;
     struct gt_device *device = gt_calloc(1, sizeof *device);
-    double error = 0, unsure_us;
+    struct gt_bench_summary summary;
+    size_t count = 0;
     int status = gt_calibration_device(bench->found, device, bench->error);
 
-    if (status == 0) {
-        error = gt_streaming_fit(device, s->kernels, s->count);
-        state_found(bench, "kernel.least_us", (double)device->kernel.least_ps / 1e6, s, error);
-        state_found(bench, "kernel.l2_part", device->kernel.l2_part, s, error);
-        state_found(bench, "kernel.dram_part", device->kernel.dram_part, s, error);
-        state_found(bench, "kernel.l2_holds_part", device->kernel.l2_holds_part, s, error);
-        state_found(bench, "kernel.l2_spills_part", device->kernel.l2_spills_part, s, error);
-        qsort(s->apart_us, s->apart, sizeof *s->apart_us, by_size);
-        unsure_us = s->apart_us[s->apart * 95 / 100];
-        gt_found(bench->found, "kernel.unsure_us", unsure_us,
-                 (struct gt_bench_summary){ unsure_us, unsure_us, unsure_us, 1 },
-                 "19 of 20 launches of those of up to 1 MiB differ by less from the next one");
-    }
+    bytes_per_us = device->warp.dram_gbps * device->warp.dram_efficiency * 1e3;
     free(device);
-    return status;
+    for (int k = 0; k < KINDS && status == 0; k++) {
+        struct moved moved[SIZES];
+        int measured = measure(bench, k, first, at, moved);
+
+        for (int i = 0; i < measured; i++)
+            parts[count++] = fmin(1, moved[i].bytes / (moved[i].us - least_us) / bytes_per_us);
+        status = measured < 0 ? -1 : 0;
+    }
+    if (status != 0 || count == 0)
+        return status;
+    summary = gt_summarise(parts, count);
+    gt_found(bench->found, "kernel.dram_part", summary.median, summary,
+             "kernels that map, add and sum up %d to %d times as much as L2 holds", FIRST_L2S, LAST_L2S);
+    return 0;
 }
 
 static int measure_streaming(struct gt_bench *bench)
 {
-    struct streaming *s = gt_calloc(1, sizeof *s);
-    uint64_t room = MOST_BYTES;
+    double least_us;
     char *at = NULL;
     int status;
 
-    while (cudaMalloc((void **)&at, room) != cudaSuccess) {
+    if (cudaMalloc((void **)&at, (size_t)bench->gpu.l2CacheSize * LAST_L2S) != cudaSuccess) {
         cudaGetLastError(); /* as if nobody had asked */
-        room /= 2;
+        gt_not_found(bench->found, "kernel.least_us", "no memory for %d times L2", LAST_L2S);
+        gt_not_found(bench->found, "kernel.dram_part", "no memory for %d times L2", LAST_L2S);
+        return 0;
     }
-    status = measure(bench, at, room, s);
-    if (status == 0 && s->count > 0)
-        status = fit(bench, s);
+    status = measure_least(bench, at, &least_us);
+    if (status == 0)
+        status = measure_dram(bench, at, least_us);
     cudaFree(at);
-    free(s);
     return status;
 }
 

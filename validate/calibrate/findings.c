@@ -326,8 +326,8 @@ static void name_table(struct gt_calibration *calibration, const char *path)
     const struct gt_bench_summary *apart = &calibration->products_apart;
     if (apart->count > 0)
         gt_found_text(calibration, "product.sweep", name,
-                      "%u products of %s; %zu of them in all processes, %.1f %% apart", calibration->product_count,
-                      calibration->library, apart->count, 100 * apart->median);
+                      "%u products of %s; %zu of them in several processes, %.1f %% apart",
+                      calibration->product_count, calibration->library, apart->count, 100 * apart->median);
     else
         gt_found_text(calibration, "product.sweep", name, "%u products of %s", calibration->product_count,
                       calibration->library);

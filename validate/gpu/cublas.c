@@ -36,8 +36,8 @@ static const char *const libraries[] = {
     "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.12",
 };
 
-/* As PyTorch has it: on Hopper and later, before. */
-enum { WORKSPACE_BYTES = 32 << 20, EARLIER_WORKSPACE_BYTES = 8519680 };
+/* As PyTorch has it: on Hopper and later, before; of products with a bias.  More lets cuBLAS split sums over K in parts. */
+enum { WORKSPACE_BYTES = 32 << 20, EARLIER_WORKSPACE_BYTES = 8519680, FUSED_WORKSPACE_BYTES = 1 << 20 };
 
 static struct {
     cublasHandle_t plain;
@@ -219,6 +219,7 @@ struct fused {
 static int describe(struct fused *f, const struct call *c, const void *bias, struct gt_error *error)
 {
     cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    size_t workspace_bytes = FUSED_WORKSPACE_BYTES;
     bool right_turned = c->right == CUBLAS_OP_T;
 
     CUBLAS(cublasLtMatmulDescCreate(&f->product, c->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
@@ -238,7 +239,7 @@ static int describe(struct fused *f, const struct call *c, const void *bias, str
     CUBLAS(cublasLtMatrixLayoutCreate(&f->result, c->type, (uint64_t)c->n, (uint64_t)c->m, c->n), error);
     CUBLAS(cublasLtMatmulPreferenceCreate(&f->preference), error);
     CUBLAS(cublasLtMatmulPreferenceSetAttribute(f->preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                &state.workspace_bytes, sizeof state.workspace_bytes),
+                                                &workspace_bytes, sizeof workspace_bytes),
            error);
     return 0;
 }
@@ -269,7 +270,7 @@ static int run_fused(const struct fused *f, const struct gt_cublas_matrices *at,
     if (choices == 0)
         return gt_error_set(error, "cuBLAS has no kernel for this product with a bias");
     CUBLAS(cublasLtMatmul(state.fused, f->product, &one, at->right, f->right, at->left, f->left, &zero, at->result,
-                          f->result, at->result, f->result, &choice.algo, state.workspace, state.workspace_bytes,
+                          f->result, at->result, f->result, &choice.algo, state.workspace, FUSED_WORKSPACE_BYTES,
                           stream),
            error);
     return 0;

@@ -2,8 +2,8 @@
  *
  * Its headers are looked for by configure; without them, gt_cublas_open() says so.  The library is looked for by the path in
  * GRIDTIDE_CUBLAS, then as libcublas.so.13 or .12 by the linker and in CUDA's folders.  It is called as PyTorch calls it: products
- * with a bias by cublasLtMatmul, others by cublasGemmEx and cublasGemmStridedBatchedEx, with as much workspace
- * (PyTorch 2.11, aten/src/ATen/cuda/CUDABlas.cpp, aten/src/ATen/native/cuda/Blas.cpp).
+ * with a bias by cublasLtMatmul, others by cublasGemmEx and cublasGemmStridedBatchedEx, with as much workspace (PyTorch,
+ * aten/src/ATen/cuda/CUDABlas.cpp, aten/src/ATen/cuda/CublasHandlePool.cpp, aten/src/ATen/native/cuda/Blas.cpp).
  */
 #ifndef GRIDTIDE_VALIDATE_GPU_CUBLAS_H
 #define GRIDTIDE_VALIDATE_GPU_CUBLAS_H
