@@ -310,14 +310,14 @@ static double typed_streaming_us(const struct gt_kernel_case *c)
            unsure_us = (double)costs->unsure_ps / 1e6;
     double threads = (double)gt_kernel_blocks(c->kernel) * (double)gt_kernel_threads(c->kernel);
     struct traffic t = typed_traffic(c);
-    double least_us = gt_kernel_bytes_us(c->device, t.from), moved;
+    double least_us = bytes_us(c->device, t.from), moved;
 
     if (c->family == GT_FAMILY_EMBEDDING) /* reads a part of its table */
         return after_start_us(c, costs->least_ps, ratio(t.to, t.from));
     if (t.from / threads > costs->thread_bytes)
         return c->took_us;
     moved = fmin(1, (c->took_us - start_us + unsure_us) / (least_us + unsure_us));
-    return start_us + moved * gt_kernel_bytes_us(c->device, t.to) + fmax(0, c->took_us - start_us - least_us);
+    return start_us + moved * bytes_us(c->device, t.to) + fmax(0, c->took_us - start_us - least_us);
 }
 
 /* How long an SM is busy with attention's scores, of which tensor cores do more at a time. */
@@ -357,7 +357,7 @@ static double typed_convolution_us(const struct gt_kernel_case *c)
     double us = after_start_us(c, c->device->kernel.convolution_start_ps, growth);
 
     return gt_convolution_multiplies(c->name)
-               ? (growth < 1 ? fmax(us, fmin(c->took_us, gt_kernel_bytes_us(c->device, t.to))) : us)
+               ? (growth < 1 ? fmax(us, fmin(c->took_us, bytes_us(c->device, t.to))) : us)
                : typed_streaming_us(c);
 }
 
