@@ -14,7 +14,7 @@
 struct resizing {
     struct gt_workload *w;
     const struct gt_sizes *sizes;
-    bool *optimiser; /* by range: of an optimiser's step */
+    bool *optimiser;     /* by range: of an optimiser's step */
     double *asked, *now; /* by allocation: bytes that were asked for, and that are asked for after the change */
     struct gt_memory_sizing *sizing;
 };

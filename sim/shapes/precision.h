@@ -6,7 +6,7 @@
 #include "sim/workload/tensor.h"
 
 enum gt_precision { GT_PRECISION_HALF, GT_PRECISION_TF32, GT_PRECISION_FP32, GT_PRECISION_FP8, GT_PRECISIONS };
-#define GT_PRECISIONS_SWEPT GT_PRECISION_FP8 /* the first ones, whose products are measured */
+#define GT_PRECISIONS_SWEPT GT_PRECISION_FP8                /* the first ones, whose products are measured */
 extern const char *const gt_precision_names[GT_PRECISIONS]; /* "half" (16 bits), "tf32", "fp32", "fp8" */
 
 /* Of a kernel that multiplies such matrices.  Types "tf32" and "fp32" are float32 whose products a change asked for with TF32, or without. */

@@ -107,8 +107,8 @@ END
     expect 'one.jsonl:4: a pass of prefill has "tokens" and "before" alone' one.jsonl
     sed 's/"sequences":4/"sequences":4,"kv_tokens":12/' two.jsonl > one.jsonl
     expect "request 1 has 10 tokens in its prompt and 3 in its output" one.jsonl
-    sed 's/"sequences":4/"sequense":4/' two.jsonl > one.jsonl
-    expect 'the engine has no field "sequense"' one.jsonl
+    sed 's/"sequences":4/"sequenced":4/' two.jsonl > one.jsonl
+    expect 'the engine has no field "sequenced"' one.jsonl
     printf 'seconds\n0\n' > two.csv
     expect "two.csv:1: no column prompt_tokens" two.jsonl
     printf 'seconds,prompt_tokens,output_tokens\n0,-3,2\n' > two.csv

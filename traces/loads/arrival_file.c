@@ -13,9 +13,9 @@
 #include "traces/io/lines.h"
 
 /* What columns hold, and what they are called. */
-enum what { TIME, PROMPT, OUTPUT, WHATS };
+enum what { TIME, PROMPT, OUTPUT, COLUMNS };
 enum { NAMES = 6, MOST_TOKENS = 1 << 24 };
-static const char *const names[WHATS][NAMES] = {
+static const char *const names[COLUMNS][NAMES] = {
     [TIME] = { "seconds", "Timestamp", "TIMESTAMP", "timestamp", "time", "arrival" },
     [PROMPT] = { "prompt_tokens", "Request tokens", "ContextTokens", "input_length" },
     [OUTPUT] = { "output_tokens", "Response tokens", "GeneratedTokens", "output_length" },
@@ -24,7 +24,7 @@ static const char *const names[WHATS][NAMES] = {
 struct reading {
     const char *path;
     const struct gt_arrival_columns *asked;
-    const char *columns[WHATS]; /* NULL until they are found */
+    const char *columns[COLUMNS]; /* NULL until they are found */
     double unit_s;
     bool from_first;
     double first_s;
@@ -98,7 +98,7 @@ static int read_tokens(const struct reading *reading, enum what what, const char
 }
 
 /* A request of these fields, which are NULL where they were not asked for. */
-static int add(struct reading *reading, const char *const fields[WHATS], uint64_t line, struct gt_error *error)
+static int add(struct reading *reading, const char *const fields[COLUMNS], uint64_t line, struct gt_error *error)
 {
     struct gt_arrival_file *file = reading->file;
     uint32_t prompt = 0, output = 0;
@@ -131,7 +131,7 @@ static int add(struct reading *reading, const char *const fields[WHATS], uint64_
 /* How many columns are asked for: those of the first ones. */
 static int asked_for(const struct reading *reading)
 {
-    return reading->asked->lengths ? WHATS : 1;
+    return reading->asked->lengths ? COLUMNS : 1;
 }
 
 static const char *name_of(const struct reading *reading, enum what what, int number)
@@ -190,8 +190,8 @@ static uint32_t csv_column(struct reading *reading, const struct gt_csv *csv, en
 
 static int read_csv(struct reading *reading, struct gt_input *input, struct gt_error *error)
 {
-    uint32_t columns[WHATS];
-    const char *fields[WHATS];
+    uint32_t columns[COLUMNS];
+    const char *fields[COLUMNS];
     struct gt_csv csv;
     int got;
 
@@ -233,8 +233,8 @@ static const struct gt_json_token *json_field(struct reading *reading, const str
 static int add_json(struct reading *reading, const struct gt_json_token *object, uint64_t line,
                     struct gt_error *error)
 {
-    char texts[WHATS][64];
-    const char *fields[WHATS];
+    char texts[COLUMNS][64];
+    const char *fields[COLUMNS];
 
     for (int i = 0; i < asked_for(reading); i++) {
         const struct gt_json_token *field = json_field(reading, object, (enum what)i);
