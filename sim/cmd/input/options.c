@@ -34,6 +34,35 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
     return strcmp(text, first) != 0;
 }
 
+void gt_option_words(const struct argp_state *state, const char *name, char *text, char **list, uint32_t most,
+                     uint32_t *count)
+{
+    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+        if (*count == most)
+            argp_error(state, "--%s names more than %u", name, most);
+        list[(*count)++] = word;
+    }
+    if (*count == 0)
+        argp_error(state, "--%s needs a name", name);
+}
+
+void gt_option_reals(const struct argp_state *state, const char *name, char *text, double high, double *list,
+                     uint32_t most, uint32_t *count)
+{
+    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+        char *end;
+        double number = strtod(word, &end);
+
+        if (*end != '\0' || !(number > 0 && number <= high))
+            argp_error(state, "--%s needs numbers more than 0, and %g at most, not '%s'", name, high, word);
+        if (*count == most)
+            argp_error(state, "--%s has more than %u", name, most);
+        list[(*count)++] = number;
+    }
+    if (*count == 0)
+        argp_error(state, "--%s needs a number", name);
+}
+
 enum gt_format gt_option_format(const struct argp_state *state, const char *text)
 {
     enum gt_format format = GT_FORMAT_TABLE;

@@ -42,6 +42,13 @@ uint64_t gt_option_number(const struct argp_state *state, const char *name, cons
 int gt_option_either(const struct argp_state *state, const char *name, const char *text, const char *first,
                      const char *second);
 
+/* The values of --NAME, separated by commas, behind the *count that list[most] has: words, which stay in `text`; numbers more than 0, and
+ * `high` at most. */
+void gt_option_words(const struct argp_state *state, const char *name, char *text, char **list, uint32_t most,
+                     uint32_t *count);
+void gt_option_reals(const struct argp_state *state, const char *name, char *text, double high, double *list,
+                     uint32_t most, uint32_t *count);
+
 /* Option --format, as a row of a command's table, and its value. */
 #define GT_OPTION_FORMAT                                                        \
     {                                                                           \

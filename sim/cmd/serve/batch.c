@@ -37,41 +37,18 @@ static const struct argp_option options[] = {
     { 0 },
 };
 
-static void add_policies(struct argp_state *state, struct arguments *arguments, char *text)
-{
-    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
-        if (arguments->policy_count == POLICIES_MAX)
-            argp_error(state, "--policy names more than %d", POLICIES_MAX);
-        arguments->policies[arguments->policy_count++] = word;
-    }
-    if (arguments->policy_count == 0)
-        argp_error(state, "--policy needs a name");
-}
-
-static void add_rates(struct argp_state *state, struct arguments *arguments, char *text)
-{
-    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
-        char *end;
-        double rate = strtod(word, &end);
-
-        if (*end != '\0' || !(rate > 0 && rate <= 1e9))
-            argp_error(state, "--rate needs numbers more than 0, and 1e9 at most, not '%s'", word);
-        if (arguments->rate_count == RATES_MAX)
-            argp_error(state, "--rate has more than %d", RATES_MAX);
-        arguments->rates[arguments->rate_count++] = rate;
-    }
-    if (arguments->rate_count == 0)
-        argp_error(state, "--rate needs a number");
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
 
     switch (key) {
     case OPTION_DEVICE: arguments->model.device = text; return 0;
-    case OPTION_POLICY: add_policies(state, arguments, text); return 0;
-    case OPTION_RATE: add_rates(state, arguments, text); return 0;
+    case OPTION_POLICY:
+        gt_option_words(state, "policy", text, arguments->policies, POLICIES_MAX, &arguments->policy_count);
+        return 0;
+    case OPTION_RATE:
+        gt_option_reals(state, "rate", text, 1e9, arguments->rates, RATES_MAX, &arguments->rate_count);
+        return 0;
     case OPTION_COSTS: arguments->costs = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'q': arguments->model.quiet = true; return 0;

@@ -64,33 +64,6 @@ static const struct argp_option options[] = {
     { 0 },
 };
 
-static void add_policies(struct argp_state *state, struct arguments *arguments, char *text)
-{
-    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
-        if (arguments->policy_count == POLICIES_MAX)
-            argp_error(state, "--policy names more than %d", POLICIES_MAX);
-        arguments->policies[arguments->policy_count++] = word;
-    }
-    if (arguments->policy_count == 0)
-        argp_error(state, "--policy needs a name");
-}
-
-static void add_loads(struct argp_state *state, struct arguments *arguments, char *text)
-{
-    for (char *save, *word = strtok_r(text, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
-        char *end;
-        double load = strtod(word, &end);
-
-        if (*end != '\0' || !(load > 0 && load <= 100))
-            argp_error(state, "--load needs numbers more than 0, and 100 at most, not '%s'", word);
-        if (arguments->load_count == LOADS_MAX)
-            argp_error(state, "--load has more than %d", LOADS_MAX);
-        arguments->loads[arguments->load_count++] = load;
-    }
-    if (arguments->load_count == 0)
-        argp_error(state, "--load needs a number");
-}
-
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
@@ -99,10 +72,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_DEVICE: arguments->model.device = text; return 0;
     case OPTION_PROGRAMS: gt_profiles_add(&arguments->model.profiles, text); return 0;
     case OPTION_SEED: arguments->model.seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
-    case OPTION_POLICY: add_policies(state, arguments, text); return 0;
+    case OPTION_POLICY:
+        gt_option_words(state, "policy", text, arguments->policies, POLICIES_MAX, &arguments->policy_count);
+        return 0;
     case OPTION_SATURATION: arguments->saturation = true; return 0;
     case OPTION_SHARE: arguments->share = text; return 0;
-    case OPTION_LOAD: add_loads(state, arguments, text); return 0;
+    case OPTION_LOAD:
+        gt_option_reals(state, "load", text, 100, arguments->loads, LOADS_MAX, &arguments->load_count);
+        return 0;
     case OPTION_NOISE: arguments->no_noise = gt_option_either(state, "noise", text, "on", "off") == 1; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'o': arguments->output = text; return 0;
