@@ -327,8 +327,8 @@ static gt_time_ps next_ps(const struct run *run)
     return next;
 }
 
-static int check(const struct gt_batch_engine *engine, const struct gt_token_request *requests, uint32_t count,
-                 struct gt_error *error)
+int gt_batch_engine_check(const struct gt_batch_engine *engine, const struct gt_token_request *requests,
+                          uint32_t count, struct gt_error *error)
 {
     for (uint32_t i = 0; i < count; i++)
         if ((uint64_t)requests[i].prompt_tokens + requests[i].output_tokens > engine->kv_tokens)
@@ -340,6 +340,28 @@ static int check(const struct gt_batch_engine *engine, const struct gt_token_req
     return 0;
 }
 
+/* Until all are done.  -1: that takes longer than can be simulated. */
+static int serve(struct run *run, void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
+                 struct gt_error *error)
+{
+    while (run->done < run->count) {
+        run->now_ps = next_ps(run);
+        if (run->now_ps > GT_TIME_LIMIT_PS)
+            return gt_error_set(error,
+                                "%u of %u requests are not done after 53 days, which is all that can be simulated",
+                                run->count - run->done, run->count);
+        while (run->arrived < run->count && run->requests[run->arrived].arrival_ps <= run->now_ps)
+            run->arrived++;
+        for (int i = 0; i < GT_LANES; i++)
+            if (run->lanes[i].busy && run->lanes[i].end_ps <= run->now_ps)
+                end(run, (enum gt_batch_lane)i);
+        plan(run);
+        if (progress != NULL)
+            progress(user, run->done, run->count);
+    }
+    return 0;
+}
+
 int gt_batch_engine_run(const struct gt_batch_engine *engine, const struct gt_token_request *requests, uint32_t count,
                         void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
                         struct gt_token_record *records, struct gt_batch_summary *summary, struct gt_error *error)
@@ -347,8 +369,9 @@ int gt_batch_engine_run(const struct gt_batch_engine *engine, const struct gt_to
     struct run run = {
         .engine = engine, .requests = requests, .records = records, .summary = summary, .count = count
     };
+    int status;
 
-    if (check(engine, requests, count, error) != 0)
+    if (gt_batch_engine_check(engine, requests, count, error) != 0)
         return -1;
     memset(records, 0, count * sizeof *records);
     memset(summary, 0, sizeof *summary);
@@ -358,20 +381,10 @@ int gt_batch_engine_run(const struct gt_batch_engine *engine, const struct gt_to
     run.running = gt_calloc(engine->sequences + 1ull, sizeof *run.running);
     for (uint32_t i = 0; i < count; i++)
         run.sequences[i].to_prefill = requests[i].prompt_tokens;
-    while (run.done < count) {
-        run.now_ps = next_ps(&run);
-        while (run.arrived < count && requests[run.arrived].arrival_ps <= run.now_ps)
-            run.arrived++;
-        for (int i = 0; i < GT_LANES; i++)
-            if (run.lanes[i].busy && run.lanes[i].end_ps <= run.now_ps)
-                end(&run, (enum gt_batch_lane)i);
-        plan(&run);
-        if (progress != NULL)
-            progress(user, run.done, count);
-    }
+    status = serve(&run, progress, user, error);
     summary->end_ps = run.now_ps;
     free(run.sequences);
     free(run.evicted);
     free(run.running);
-    return 0;
+    return status;
 }

@@ -49,8 +49,12 @@ struct gt_batch_summary {
     gt_time_ps decode_ps;
 };
 
+/* Can KV memory hold each request?  -1 with the one that it cannot hold. */
+int gt_batch_engine_check(const struct gt_batch_engine *engine, const struct gt_token_request *requests,
+                          uint32_t count, struct gt_error *error);
+
 /* Serve `count` requests, in the order of their arrival, into records[count].  `progress` (NULL: nobody) is told how many are done.
- * Returns 0; -1 with the reason: a request that the KV memory cannot hold. */
+ * Returns 0; -1 with the reason: a request that KV memory cannot hold, or more time than can be simulated. */
 int gt_batch_engine_run(const struct gt_batch_engine *engine, const struct gt_token_request *requests, uint32_t count,
                         void (*progress)(void *user, uint64_t done, uint64_t total), void *user,
                         struct gt_token_record *records, struct gt_batch_summary *summary, struct gt_error *error);

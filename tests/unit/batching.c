@@ -235,6 +235,20 @@ static void what_never_fits_is_refused(void **state)
     assert_non_null(strstr(error.text, "request 1"));
 }
 
+/* Two passes that take 40 days each. */
+static void more_time_than_can_be_simulated_is_refused(void **state)
+{
+    static const struct gt_token_request request = { 0, 10, 2 };
+    struct gt_error error = { "" };
+    struct engine e;
+
+    (void)state;
+    serve(&e, "continuous", 1000, &request, 1);
+    e.costs.costs.between_us = 40 * 86400e6;
+    assert_int_equal(gt_batch_engine_run(&e.engine, &request, 1, NULL, NULL, e.records, &e.summary, &error), -1);
+    assert_non_null(strstr(error.text, "53 days"));
+}
+
 /* Many requests, drawn: each gets its tokens in order, the parts of its time add up, and memory is never over its limit. */
 static void random_requests_all_end(void **state)
 {
@@ -288,6 +302,7 @@ int main(void)
         cmocka_unit_test(split_runs_both_at_once),
         cmocka_unit_test(memory_that_is_full_evicts_the_latest),
         cmocka_unit_test(what_never_fits_is_refused),
+        cmocka_unit_test(more_time_than_can_be_simulated_is_refused),
         cmocka_unit_test(random_requests_all_end),
     };
 

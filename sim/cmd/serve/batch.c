@@ -9,7 +9,7 @@
 #include "sim/cmd/serve/batch_print.h"
 
 enum { OPTION_POLICY = 256, OPTION_DEVICE, OPTION_RATE, OPTION_COSTS };
-enum { POLICIES_MAX = 64, RATES_MAX = 100, REQUESTS_MAX = 100000000 };
+enum { POLICIES_MAX = 64, RATES_MAX = 100, REQUESTS_MAX = 10000000 };
 
 struct arguments {
     struct gt_model_options model;
@@ -197,12 +197,20 @@ static int find_costs(struct batching *b, struct gt_pass_limits *limits, struct 
 {
     struct gt_token_request *requests;
     uint32_t count;
+    int status;
 
     requests = draw(b, &count);
     reach(b, requests, count, limits);
+    status = gt_batch_engine_check(&b->engine, requests, count, error);
     free(requests);
+    if (status != 0)
+        return -1;
     if (count == 0)
         return gt_error_set(error, "%s: no request arrives", b->arguments->path);
+    if (count == REQUESTS_MAX)
+        return gt_error_set(
+            error, "%s: %d requests or more arrive; give them a smaller \"count\", or the engine \"seconds\"",
+            b->arguments->path, REQUESTS_MAX);
     b->templates = gt_pass_templates_read(&b->file, &b->arguments->model, error);
     if (b->templates == NULL)
         return -1;

@@ -186,7 +186,7 @@ static struct gt_table *assumption_table(const struct gt_batch_engine *engine, c
         table, gt_format("Costs of passes: %u sizes are recorded ones, %u are derived from these by batch= and "
                          "seq= (trust %s), %u are interpolated",
                          sources->recorded, sources->derived, gt_trust_names[sources->trust], sources->interpolated));
-    if (sources->refusal != NULL)
+    if (sources->interpolated > 0 && sources->refusal != NULL)
         add_assumption(table, gt_format("The first size that could not be derived: %s", sources->refusal));
     if (sources->before_unknown)
         gt_table_text(
