@@ -127,3 +127,20 @@ END
         [ "$status" -le 1 ]
     done
 }
+
+@test "batch: passes derived from a recorded one are near those that were recorded at that size" {
+    # templates.jsonl: decoding of 8 sequences with 1792 tokens took 13.2 ms, prefill of 512 tokens 26.5 ms.
+    folder=$BATS_TEST_DIRNAME/../../traces/serving/wide
+    grep '"decode", "size": \[8, 1792\]\|"prefill", "size": \[512, 0\]' "$folder/templates.jsonl"
+    printf '%s\n' '{"engine":"wide","device":"h200","sequences":8}' \
+        "{\"pass\":\"decode\",\"trace\":\"$folder/decode-24x256.json.gz\",\"sequences\":24,\"context\":256}" \
+        "{\"pass\":\"prefill\",\"trace\":\"$folder/prefill-256x0.json.gz\",\"tokens\":256}" \
+        '{"requests":"periodic","per_s":1,"count":1,"prompt_tokens":500,"output_tokens":1292}' > wide.jsonl
+    "$GRIDTIDE" batch -q wide.jsonl --costs --format csv | tr -d '\r' > out.csv
+    awk -F, 'function off(us, real) { return us / real - 1 } # within 10%
+        $1 == "decode" && $2 == 8 && $3 == 2048 { at = $4 } $1 == "decode" && $2 == 8 && $3 == 1024 { before = $4 }
+        $1 == "prefill" && $2 == 512 && $3 == 0 { prefill = $4 }
+        END { decode = before + (at - before) * 0.75
+              print decode, prefill
+              if (off(decode, 13163) ^ 2 > 0.01 || off(prefill, 26550) ^ 2 > 0.01) exit 1 }' out.csv
+}
