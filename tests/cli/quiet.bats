@@ -33,7 +33,7 @@ meaning()
     for command in $(commands); do
         "$GRIDTIDE" "$command" --help | grep -q -- --quiet || continue
         case $command in
-            whatif | sweep | check | explain | serve) wanted='Print only the result: no progress, notes or warnings' ;;
+            whatif | sweep | check | explain | serve | batch) wanted='Print only the result: no progress, notes or warnings' ;;
             validate | calibrate) wanted='Print only errors and the requested output' ;;
             *) wanted='Print only errors' ;;
         esac

@@ -1,5 +1,6 @@
 /* devices.c - `gridtide devices`: what GPUs there are, what is known of one, what every key means. */
 #include <argp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/cmd/input/cmd.h"
@@ -119,16 +120,20 @@ static void describe_for_people(const struct subject *subject)
 {
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const struct gt_key *key = &gt_device_keys[i];
-        char range[RANGE_BYTES], value[GT_DEVICE_VALUE_BYTES];
+        char range[RANGE_BYTES], value[GT_DEVICE_VALUE_BYTES], *text;
+
         range_text(key, range);
         printf("%s%s\n", i > 0 ? "\n" : "", key->key);
         gt_fold_print(stdout, 4, key->help);
-        printf("    unit %s, range %s, default %s", key->unit, range,
-               key->fallback[0] != '\0' ? key->fallback : "empty");
         gt_device_get(&subject->device, key, value, sizeof(value));
-        if (subject->notes.keys != NULL)
-            printf(", here %s", value[0] != '\0' ? value : "empty");
-        putchar('\n');
+        text = gt_format("unit %s, range %s, default %s%s%s", key->unit, range,
+                         key->fallback[0] != '\0' ? key->fallback : "empty",
+                         subject->notes.keys != NULL ? ", here " : "",
+                         subject->notes.keys == NULL ? ""
+                         : value[0] != '\0'          ? value
+                                                     : "empty");
+        gt_fold_print(stdout, 4, text);
+        free(text);
     }
 }
 
