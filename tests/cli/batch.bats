@@ -106,7 +106,7 @@ END
     sed 's/"tokens":16/"tokens":16,"context":3/' two.jsonl > one.jsonl
     expect 'one.jsonl:4: a pass of prefill has "tokens" and "before" alone' one.jsonl
     sed 's/"sequences":4/"sequences":4,"kv_tokens":12/' two.jsonl > one.jsonl
-    expect "request 1 has 10 tokens in its prompt and 3 in its output" one.jsonl
+    expect "one.jsonl: request 1 has 10 tokens in its prompt and 3 in its output" one.jsonl
     sed 's/"sequences":4/"sequenced":4/' two.jsonl > one.jsonl
     expect 'the engine has no field "sequenced"' one.jsonl
     printf 'seconds\n0\n' > two.csv

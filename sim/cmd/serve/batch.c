@@ -80,16 +80,31 @@ struct batching {
     const char *policy;
     double per_s;
     struct gt_table *sweep; /* NULL: there is one run, printed in full */
+    bool beside, divided;   /* a policy so far puts prompts beside sequences, divides the SMs */
 };
 
-static struct gt_token_request *draw(const struct batching *b, uint32_t *count)
+/* The requests, which fit the engine; NULL with the reason. */
+static struct gt_token_request *draw(const struct batching *b, uint32_t *count, struct gt_error *error)
 {
     struct gt_arrivals arrivals = b->file.arrivals;
+    struct gt_token_request *requests;
+    int status = 0;
 
     if (!isnan(b->per_s))
         arrivals.per_s = b->per_s;
-    return gt_token_requests_draw(&arrivals, &b->file.prompt, &b->file.output, b->file.file.prompt_tokens,
-                                  b->file.file.output_tokens, REQUESTS_MAX, count);
+    requests = gt_token_requests_draw(&arrivals, &b->file.prompt, &b->file.output, b->file.file.prompt_tokens,
+                                      b->file.file.output_tokens, REQUESTS_MAX, count);
+    if (*count == 0)
+        status = gt_error_set(error, "no request arrives");
+    else if (*count == REQUESTS_MAX)
+        status = gt_error_set(error,
+                              "%d requests or more arrive; give them a smaller \"count\", or the engine \"seconds\"",
+                              REQUESTS_MAX);
+    if (status == 0 && gt_batch_engine_check(&b->engine, requests, *count, error) == 0)
+        return requests;
+    free(requests);
+    gt_error_prefix(error, "%s: ", b->arguments->path);
+    return NULL;
 }
 
 /* How far the costs must reach for these requests. */
@@ -127,7 +142,7 @@ struct lane_costs {
 static int divide(struct batching *b, const struct gt_pass_limits *limits, struct lane_costs *lanes,
                   struct gt_error *error)
 {
-    uint32_t all = b->file.pass_count > 0 ? gt_pass_template_sms(b->templates) : 0;
+    uint32_t all = gt_pass_template_sms(b->templates);
     uint32_t prefill = (uint32_t)b->engine.parameters[b->engine.policy->sms_parameter];
 
     if (prefill >= all)
@@ -156,7 +171,7 @@ static int run_engine(struct batching *b, const struct gt_token_request *request
                                             .count = count,
                                             .summary = &summary,
                                             .engine = &b->engine,
-                                            .sources = &b->sources };
+                                            .basis = { &b->sources, b->beside, b->divided } };
     int status;
 
     gt_progress_begin(&progress, "simulating requests", b->arguments->model.quiet);
@@ -182,9 +197,13 @@ static int run_policy(struct batching *b, const struct gt_pass_limits *limits, s
     if (b->engine.policy == NULL)
         return -1;
     b->engine.costs[GT_LANE_DECODE][0] = &b->costs;
+    b->beside |= b->engine.policy->beside;
+    b->divided |= b->engine.policy->sms_parameter >= 0;
     if (b->engine.policy->sms_parameter >= 0)
         status = divide(b, limits, &lanes, error);
-    requests = draw(b, &count);
+    requests = draw(b, &count, error);
+    if (requests == NULL)
+        status = -1;
     if (status == 0)
         status = run_engine(b, requests, count, error);
     free(requests);
@@ -195,22 +214,13 @@ static int run_policy(struct batching *b, const struct gt_pass_limits *limits, s
 
 static int find_costs(struct batching *b, struct gt_pass_limits *limits, struct gt_error *error)
 {
-    struct gt_token_request *requests;
     uint32_t count;
-    int status;
+    struct gt_token_request *requests = draw(b, &count, error);
 
-    requests = draw(b, &count);
-    reach(b, requests, count, limits);
-    status = gt_batch_engine_check(&b->engine, requests, count, error);
-    free(requests);
-    if (status != 0)
+    if (requests == NULL)
         return -1;
-    if (count == 0)
-        return gt_error_set(error, "%s: no request arrives", b->arguments->path);
-    if (count == REQUESTS_MAX)
-        return gt_error_set(
-            error, "%s: %d requests or more arrive; give them a smaller \"count\", or the engine \"seconds\"",
-            b->arguments->path, REQUESTS_MAX);
+    reach(b, requests, count, limits);
+    free(requests);
     b->templates = gt_pass_templates_read(&b->file, &b->arguments->model, error);
     if (b->templates == NULL)
         return -1;
@@ -239,7 +249,8 @@ static int run_all(struct batching *b, struct gt_error *error)
         status = run_policy(b, &limits, error);
     }
     if (status == 0 && b->sweep != NULL)
-        gt_batch_sweep_print(b->sweep, &b->engine, &b->sources, arguments->format);
+        gt_batch_sweep_print(b->sweep, &(struct gt_batch_basis){ &b->sources, b->beside, b->divided },
+                             arguments->format);
     if (b->sweep != NULL)
         gt_table_free(b->sweep);
     return status;

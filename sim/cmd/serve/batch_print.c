@@ -177,8 +177,9 @@ static void add_assumption(struct gt_table *table, char *text)
     free(text);
 }
 
-static struct gt_table *assumption_table(const struct gt_batch_engine *engine, const struct gt_pass_sources *sources)
+static struct gt_table *assumption_table(const struct gt_batch_basis *basis)
 {
+    const struct gt_pass_sources *sources = basis->sources;
     static const struct gt_column columns[] = { { "assumption", GT_COLUMN_WIDE } };
     struct gt_table *table = gt_table_new("assumptions", columns, 1);
 
@@ -192,12 +193,12 @@ static struct gt_table *assumption_table(const struct gt_batch_engine *engine, c
         gt_table_text(
             table,
             "No recorded prefill has tokens before it: prefill is taken to cost the same with any number of them");
-    if (engine->policy->beside)
+    if (basis->beside)
         gt_table_text(
             table,
             "A pass of a prompt and of sequences costs what prefill of all its tokens costs, and by what decoding "
             "costs more than prefill of as many tokens");
-    if (engine->policy->sms_parameter >= 0)
+    if (basis->divided)
         gt_table_text(table,
                       "Passes on the two parts of the SMs do not slow each other down by the memory that they share");
     return table;
@@ -207,7 +208,7 @@ void gt_batch_print(const struct gt_batch_result *result, enum gt_format format)
 {
     struct latencies l = latencies_of(result);
     struct gt_table *tables[] = { engine_table(result, &l), latency_table(&l), token_table(result, &l),
-                                  assumption_table(result->engine, result->sources) };
+                                  assumption_table(&result->basis) };
 
     gt_tables_print(stdout, format, tables, 4);
     for (int i = 0; i < 4; i++)
@@ -271,10 +272,9 @@ void gt_batch_sweep_add(struct gt_table *table, const struct gt_batch_result *re
     free_latencies(&l);
 }
 
-void gt_batch_sweep_print(struct gt_table *table, const struct gt_batch_engine *last,
-                          const struct gt_pass_sources *sources, enum gt_format format)
+void gt_batch_sweep_print(struct gt_table *table, const struct gt_batch_basis *basis, enum gt_format format)
 {
-    struct gt_table *tables[] = { table, assumption_table(last, sources) };
+    struct gt_table *tables[] = { table, assumption_table(basis) };
 
     gt_tables_print(stdout, format, tables, 2);
     gt_table_free(tables[1]);

@@ -5,6 +5,12 @@
 #include "sim/cmd/print/table.h"
 #include "sim/cmd/serve/pass_costs.h"
 
+/* What results rest on. */
+struct gt_batch_basis {
+    const struct gt_pass_sources *sources;
+    bool beside, divided; /* a policy puts prompts beside sequences, divides the SMs */
+};
+
 /* One run of the engine. */
 struct gt_batch_result {
     const struct gt_engine_file *file;
@@ -15,7 +21,7 @@ struct gt_batch_result {
     uint32_t count;
     const struct gt_batch_summary *summary;
     const struct gt_batch_engine *engine;
-    const struct gt_pass_sources *sources;
+    struct gt_batch_basis basis;
 };
 
 /* One run in full. */
@@ -27,8 +33,7 @@ void gt_batch_costs_print(const struct gt_pass_costs *costs, enum gt_format form
 /* Of several runs a row each. */
 struct gt_table *gt_batch_sweep_table(void);
 void gt_batch_sweep_add(struct gt_table *table, const struct gt_batch_result *result);
-/* The rows, and what the costs of passes rest on. */
-void gt_batch_sweep_print(struct gt_table *table, const struct gt_batch_engine *last,
-                          const struct gt_pass_sources *sources, enum gt_format format);
+/* The rows, and what they rest on. */
+void gt_batch_sweep_print(struct gt_table *table, const struct gt_batch_basis *basis, enum gt_format format);
 
 #endif
