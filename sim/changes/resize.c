@@ -48,14 +48,12 @@ static void find_optimiser(struct work *s)
 {
     bool *in_step = gt_calloc(s->w->call_count + 1ull, sizeof *in_step);
 
-    s->optimiser = gt_calloc(s->w->range_count + 1ull, sizeof *s->optimiser);
+    s->optimiser = gt_ranges_of_optimiser(s->w);
     s->of_list = gt_calloc(s->w->call_count + 1ull, sizeof *s->of_list);
     for (gt_range_index i = 0; i < s->w->range_count; i++) {
         const struct gt_range *range = &s->w->ranges[i];
-        bool is_step = gt_range_is_optimiser_step(s->w, range);
 
-        s->optimiser[i] = is_step || (range->parent != GT_NONE && s->optimiser[range->parent]);
-        if (is_step)
+        if (gt_range_is_optimiser_step(s->w, range))
             mark_calls(s->w, range, in_step);
         if (strncmp(gt_operator_name(s->w, i), "_foreach_", 9) == 0)
             mark_calls(s->w, range, s->of_list);

@@ -55,6 +55,12 @@ const struct gt_inputs *gt_inputs_of(const struct gt_all_inputs *all, gt_range_i
     return name == GT_NONE ? NULL : all->of_name[name];
 }
 
+bool gt_inputs_are_matrices(const struct gt_inputs *inputs, int first, int sides)
+{
+    return first >= 0 && first + 1 < inputs->count && inputs->tensors[first].sides == sides &&
+           inputs->tensors[first + 1].sides == sides;
+}
+
 const char *gt_operator_name(const struct gt_workload *workload, gt_range_index range)
 {
     const char *name = gt_name_text(workload, workload->ranges[range].name);

@@ -22,6 +22,8 @@ void gt_all_inputs_free(struct gt_all_inputs *all);
 
 /* Of a range; NULL: not known. */
 const struct gt_inputs *gt_inputs_of(const struct gt_all_inputs *all, gt_range_index range);
+/* Are inputs `first` and the one behind it there, and have both so many sides?  As what a product multiplies has: gt_product_first(). */
+bool gt_inputs_are_matrices(const struct gt_inputs *inputs, int first, int sides);
 /* The name of an operator without "aten::". */
 const char *gt_operator_name(const struct gt_workload *workload, gt_range_index range);
 

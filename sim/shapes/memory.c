@@ -14,7 +14,7 @@
 struct resizing {
     struct gt_workload *w;
     const struct gt_sizes *sizes;
-    bool *optimiser;     /* by range: of an optimiser's step */
+    bool *optimiser;     /* by range: of an optimiser's step, which works on parameters, whose sizes stay */
     double *asked, *now; /* by allocation: bytes that were asked for, and that are asked for after the change */
     struct gt_memory_sizing *sizing;
 };
@@ -152,15 +152,6 @@ static void write_all(struct resizing *r)
     free(sizes);
 }
 
-/* An optimiser works on parameters, whose sizes stay. */
-static void find_optimiser(struct resizing *r)
-{
-    r->optimiser = gt_calloc(r->w->range_count + 1ull, sizeof *r->optimiser);
-    for (gt_range_index i = 0; i < r->w->range_count; i++)
-        r->optimiser[i] = gt_range_is_optimiser_step(r->w, &r->w->ranges[i]) ||
-                          (r->w->ranges[i].parent != GT_NONE && r->optimiser[r->w->ranges[i].parent]);
-}
-
 void gt_allocations_resize(struct gt_workload *w, const struct gt_sizes *sizes, struct gt_memory_sizing *sizing)
 {
     struct resizing r = { .w = w, .sizes = sizes, .sizing = sizing };
@@ -171,7 +162,7 @@ void gt_allocations_resize(struct gt_workload *w, const struct gt_sizes *sizes, 
     sizing->held_bytes = (double)w->gpus[w->allocations[0].gpu].allocated_bytes;
     r.asked = gt_calloc(w->allocation_count + 1ull, sizeof *r.asked);
     r.now = gt_calloc(w->allocation_count + 1ull, sizeof *r.now);
-    find_optimiser(&r);
+    r.optimiser = gt_ranges_of_optimiser(w);
     resize_all(&r);
     gt_held_memory_find(&sizing->held, w, sizes, r.asked, r.optimiser);
     write_all(&r);

@@ -281,11 +281,6 @@ static void scale_batched(const struct gt_sizes *sizes, struct gt_tensor *left, 
     }
 }
 
-static bool is_matrix(const struct gt_inputs *inputs, int i, int sides)
-{
-    return i + 1 < inputs->count && inputs->tensors[i].sides == sides && inputs->tensors[i + 1].sides == sides;
-}
-
 void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct gt_inputs *to)
 {
     const struct gt_inputs *from = gt_inputs_of(sizes->all, range);
@@ -295,11 +290,11 @@ void gt_sizes_apply(const struct gt_sizes *sizes, gt_range_index range, struct g
     *to = *from;
     if (first > 0) /* what is added */
         scale(sizes, &from->tensors[0], GT_ROLE_ANY, &to->tensors[0]);
-    if (first >= 0 && is_matrix(from, first, 2)) {
+    if (gt_inputs_are_matrices(from, first, 2)) {
         scale_product(sizes, &to->tensors[first], &to->tensors[first + 1]);
         return;
     }
-    if (first >= 0 && is_matrix(from, first, 3)) {
+    if (gt_inputs_are_matrices(from, first, 3)) {
         scale_batched(sizes, &to->tensors[first], &to->tensors[first + 1]);
         return;
     }

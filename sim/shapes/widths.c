@@ -346,12 +346,6 @@ static void scale_batched(const struct gt_widths *w, struct gt_tensor *left, str
     }
 }
 
-static bool is_matrix(const struct gt_inputs *inputs, int i, int sides)
-{
-    return i >= 0 && i + 1 < inputs->count && inputs->tensors[i].sides == sides &&
-           inputs->tensors[i + 1].sides == sides;
-}
-
 void gt_widths_apply(const struct gt_widths *widths, gt_range_index range, struct gt_inputs *to)
 {
     const char *name = gt_operator_name(widths->all->workload, range), *roles = gt_roles_of(name);
@@ -364,9 +358,9 @@ void gt_widths_apply(const struct gt_widths *widths, gt_range_index range, struc
         if (first < 0 || i < first || i > first + 1)
             scale(widths, &to->tensors[i], role, i == 0 && role == GT_ROLE_PARAMETER && is_embedding(name));
     }
-    if (is_matrix(to, first, 2))
+    if (gt_inputs_are_matrices(to, first, 2))
         scale_product(widths, &to->tensors[first], &to->tensors[first + 1]);
-    else if (is_matrix(to, first, 3))
+    else if (gt_inputs_are_matrices(to, first, 3))
         scale_batched(widths, &to->tensors[first], &to->tensors[first + 1]);
 }
 

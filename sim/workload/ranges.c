@@ -222,6 +222,16 @@ bool gt_range_is_optimiser_step(const struct gt_workload *w, const struct gt_ran
     return begins(w, range, "Optimizer.step#");
 }
 
+bool *gt_ranges_of_optimiser(const struct gt_workload *w)
+{
+    bool *within = gt_calloc(w->range_count + 1ull, sizeof *within);
+
+    for (gt_range_index i = 0; i < w->range_count; i++)
+        within[i] = gt_range_is_optimiser_step(w, &w->ranges[i]) ||
+                    (w->ranges[i].parent != GT_NONE && within[w->ranges[i].parent]);
+    return within;
+}
+
 bool gt_ranges_are_compiled(const struct gt_workload *w)
 {
     for (gt_range_index i = 0; i < w->range_count; i++)

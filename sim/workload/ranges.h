@@ -29,6 +29,8 @@ bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt
 bool gt_range_is_backward_node(const struct gt_workload *workload, const struct gt_range *range);
 /* Is it a step of an optimiser? */
 bool gt_range_is_optimiser_step(const struct gt_workload *workload, const struct gt_range *range);
+/* By range: is it such a step, or within one?  For the caller to free(). */
+bool *gt_ranges_of_optimiser(const struct gt_workload *workload);
 /* Were steps compiled by torch.compile(), whose backward pass is one node? */
 bool gt_ranges_are_compiled(const struct gt_workload *workload);
 
