@@ -222,9 +222,15 @@ static void find_peak(const struct asking *asking, struct gt_answer *answer)
 {
     const struct gt_device *device = &answer->scenario.device;
 
-    for (size_t i = 0; i < asking->count; i++)
-        if (asking->changes[i].kind->allocates)
-            return;
+    for (size_t i = 0; i < asking->count; i++) {
+        if (!asking->changes[i].kind->allocates)
+            continue;
+        if (answer->scenario.workload->allocation_count > 0)
+            gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
+                               "Peak memory is not known: what the program allocates with %s is not modelled",
+                               asking->changes[i].spec);
+        return;
+    }
     answer->peak_bytes = gt_peak_allocated_bytes(answer->scenario.workload);
     answer->out_of_memory = device->memory_bytes > 0 && answer->peak_bytes > (double)device->memory_bytes;
 }

@@ -163,7 +163,8 @@ def tell_memory(jobs, answers, programs, every):
         tell("peak memory, %s programs" % word, [one for name, one in errors if programs.index(name) % 2 == place])
         tell("peak memory, %s models" % word, [one for name, one in errors if programs.index(name) % 2 == place and not name.startswith("zoo-")])
     full = sum("out_of_memory" in row for _, _, _, row in jobs)
-    print("%-28s %d of %d (%d ran out of memory)" % ("enough memory told rightly", right, judged, full))
+    if judged:
+        print("%-28s %d of %d (%d ran out of memory)" % ("enough memory told rightly", right, judged, full))
 
 
 def main():
@@ -216,7 +217,8 @@ def main():
     tell("steps", steps)
     tell("steps bound by the GPU", bound)
     several = [rows for rows in sizes.values() if len(rows) > 3]
-    print("%-28s %d of %d" % ("best size found", sum(found_best(rows) for rows in several), len(several)))
+    if several:
+        print("%-28s %d of %d" % ("best size found", sum(found_best(rows) for rows in several), len(several)))
     print("%-28s %d of %d" % ("failed", failed, len(jobs)))
     for c in sorted(cases, key=lambda c: -abs(c[4] - c[5]))[:arguments.worst]:
         print("%-14s %s %-30s predicted %9.1f real %9.1f %+6.0f%%  %.60s | %.60s" % (c[:3] + (c[4], c[5], 100 * (c[4] / c[5] - 1), c[3], c[6])))
