@@ -4,8 +4,8 @@
     validate/scripts/serving.py FOLDER... [-v] [--gridtide PROGRAM]
 
 Each FOLDER is what traces/record/serving.py left: recorded passes (templates.jsonl), requests-N.csv, and when each request got its
-tokens (results.jsonl).  Each run is simulated from the recorded passes and the requests.  A line a metric: errors in percent of the
-measured value, without sign, and the mean with it.  Runs of policy static in which sequences were evicted are left out: there the recorded
+tokens (results.jsonl).  Each run is simulated from the recorded passes and the requests.  A line for the recorded passes (replayed, against
+the same passes without a profiler), then one a metric: errors in percent of the measured value, without sign, and the mean with it.  Runs of policy static in which sequences were evicted are left out: there the recorded
 loop stops collecting a batch after an evicted request (README.md of traces/serving).
   -v  a line a run: measured and simulated values
 """
@@ -58,23 +58,37 @@ def measured(folder, run):
     return {(name, percent): percentile(times[name], percent) for name, percent in METRICS}
 
 
-def simulated(program, folder, run):
+def ask(program, folder, run, *options):
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "engine.jsonl")
         write_engine(path, folder, run)
-        text = subprocess.run([program, "batch", "-q", "-f", "json", path], capture_output=True, text=True, check=False)
+        text = subprocess.run([program, "batch", "-q", "-f", "json", path, *options], capture_output=True, text=True, check=False)
     if text.returncode != 0:
         sys.exit(text.stderr.strip())
-    answer = json.loads(text.stdout)
+    return json.loads(text.stdout)
+
+
+def judge_passes(program, folder, run):
+    """Signed errors of the recorded passes, replayed, against the same passes timed without a profiler."""
+    costs = ask(program, folder, run, "--costs")
+    nodes = {(kind, *list(row.values())[:2]): row["pass_us"] for kind in ("decode", "prefill") for row in costs[kind]}
+    with open(os.path.join(folder, "templates.jsonl"), encoding="utf-8") as file:
+        templates = [json.loads(line) for line in file]
+    return [100 * (nodes[(one["template"], *one["size"])] / one["step_us"] - 1) for one in templates]
+
+
+def simulated(program, folder, run):
+    answer = ask(program, folder, run)
     rows = {row["latency"]: row for row in answer["latency"]}
     return {(name, percent): rows[name]["p%d_us" % percent] for name, percent in METRICS}, answer["engine"]["evictions"]
 
 
 def judge(program, folder, verbose):
-    """Signed errors by metric of the folder's runs."""
+    """Signed errors by metric of the folder's runs, how many were left out, and errors of passes."""
     errors, left_out = [], 0
     with open(os.path.join(folder, "results.jsonl"), encoding="utf-8") as file:
         runs = [json.loads(line) for line in file]
+    passes = judge_passes(program, folder, runs[0])
     for run in runs:
         if (run["policy"] == "static" and run["preempted"] > 0) or None in run["end_s"]:
             left_out += 1
@@ -85,7 +99,13 @@ def judge(program, folder, verbose):
             print("%s %d %s load %s, %d requests, evictions %d / %d:" % (os.path.basename(folder), run["run"], policy_of(run), run["load"],
                                                                          len(run["end_s"]), run["preempted"], evictions),
                   ", ".join("%s p%d %.1f / %.1f ms" % (name, percent, real[name, percent] / 1e3, told[name, percent] / 1e3) for name, percent in METRICS))
-    return errors, left_out
+    return errors, left_out, passes
+
+
+def tell(what, signed):
+    values = sorted(abs(one) for one in signed)
+    print("%s: n %d, median %.1f, p90 %.1f, worst %.1f, mean with sign %+.1f" % (
+        what, len(values), percentile(values, 50), percentile(values, 90), values[-1], sum(signed) / len(signed)))
 
 
 def main():
@@ -94,15 +114,15 @@ def main():
     parser.add_argument("-v", dest="verbose", action="store_true")
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
     arguments = parser.parse_args()
-    errors, left_out = [], 0
+    errors, left_out, passes = [], 0, []
     for folder in arguments.folders:
-        own, out = judge(arguments.gridtide, folder.rstrip("/"), arguments.verbose)
+        own, out, own_passes = judge(arguments.gridtide, folder.rstrip("/"), arguments.verbose)
         errors += own
         left_out += out
+        passes += own_passes
+    tell("recorded passes", passes)
     for metric in METRICS:
-        values = sorted(abs(one[metric]) for one in errors)
-        print("%s p%d: n %d, median %.1f, p90 %.1f, worst %.1f, mean with sign %+.1f" % (
-            metric + (len(values), percentile(values, 50), percentile(values, 90), values[-1], sum(one[metric] for one in errors) / len(errors))))
+        tell("%s p%d" % metric, [one[metric] for one in errors])
     print("left out: %d" % left_out)
 
 
