@@ -21,8 +21,7 @@ struct lane {
     bool busy, decodes; /* decodes: the first `rows` of the running sequences */
     uint32_t tokens, rows;
     struct gt_pass pass;
-    double left; /* of the pass, from since_ps on: 1..0 */
-    gt_time_ps since_ps, begin_ps, end_ps;
+    gt_time_ps begin_ps, end_ps;
 };
 
 struct run {
@@ -135,36 +134,13 @@ static uint32_t context_of(const struct run *run, uint32_t rows)
     return padding > 0 ? (longest + padding - 1) / padding * padding : rows > 0 ? (uint32_t)(sum / rows) : 0;
 }
 
-static const struct gt_pass_costs *costs_of(const struct run *run, enum gt_batch_lane lane)
-{
-    return run->engine->costs[lane][has_lanes(run) && run->lanes[1 - lane].busy];
-}
-
-static void set_end(struct run *run, enum gt_batch_lane index)
-{
-    struct lane *lane = &run->lanes[index];
-
-    lane->since_ps = run->now_ps;
-    lane->end_ps = run->now_ps + (gt_time_ps)(lane->left * (double)gt_pass_ps(costs_of(run, index), &lane->pass));
-}
-
-/* The other lane begins or ends a pass: what is left of this one's goes on at another pace. */
-static void change_pace(struct run *run, enum gt_batch_lane index)
-{
-    struct lane *lane = &run->lanes[index];
-
-    if (lane->end_ps > lane->since_ps)
-        lane->left *= (double)(lane->end_ps - run->now_ps) / (double)(lane->end_ps - lane->since_ps);
-    set_end(run, index);
-}
-
 static void begin(struct run *run, enum gt_batch_lane index, uint32_t tokens, bool decodes)
 {
     struct lane *lane = &run->lanes[index];
 
     if (decodes)
         evict(run);
-    *lane = (struct lane){ .busy = true, .decodes = decodes, .tokens = tokens, .left = 1, .begin_ps = run->now_ps };
+    *lane = (struct lane){ .busy = true, .decodes = decodes, .tokens = tokens, .begin_ps = run->now_ps };
     lane->rows = decodes ? run->running_count : 0;
     lane->pass = (struct gt_pass){ .tokens = tokens,
                                    .before = tokens > 0 ? run->sequences[run->prefilling].prefilled : 0,
@@ -174,9 +150,7 @@ static void begin(struct run *run, enum gt_batch_lane index, uint32_t tokens, bo
     run->decoded |= decodes;
     if (run->held + lane->rows > run->summary->most_kv_tokens)
         run->summary->most_kv_tokens = run->held + lane->rows;
-    set_end(run, index);
-    if (has_lanes(run) && run->lanes[1 - index].busy)
-        change_pace(run, 1 - index);
+    lane->end_ps = run->now_ps + gt_pass_ps(run->engine->costs[index], &lane->pass);
 }
 
 /* What one pass of all lanes' is: a part of a prompt, sequences that decode, or both. */
@@ -210,7 +184,7 @@ static void plan(struct run *run)
 /* A pass has taken so long: what of it was whose for sequences that decode. */
 static void sum_parts(struct run *run, const struct lane *lane)
 {
-    const struct gt_pass_costs *costs = run->engine->costs[GT_LANE_DECODE][0];
+    const struct gt_pass_costs *costs = run->engine->costs[GT_LANE_DECODE];
     double took_ps = (double)(run->now_ps - lane->begin_ps), own_ps, decode_ps;
     struct gt_pass pass = lane->pass;
 
@@ -300,8 +274,6 @@ static void end(struct run *run, enum gt_batch_lane index)
     lane->busy = false;
     run->summary->passes[index]++;
     run->summary->busy_ps[index] += run->now_ps - lane->begin_ps;
-    if (has_lanes(run) && run->lanes[1 - index].busy)
-        change_pace(run, 1 - index);
     sum_parts(run, lane);
     if (lane->decodes)
         make_tokens(run, lane->rows);

@@ -21,14 +21,13 @@ struct gt_batch_engine {
     uint32_t
         padding; /* the cache is read as far as the longest sequence of a pass reaches, in units of so many tokens; 0: each as far as
                          * it reaches itself (paged) */
-    /* By lane, and by whether the other lane is busy; of a policy without lanes [GT_LANE_DECODE][0] alone. */
-    const struct gt_pass_costs *costs[GT_LANES][2];
+    const struct gt_pass_costs *costs[GT_LANES]; /* of a policy without lanes [GT_LANE_DECODE] alone */
 };
 
 /* Where the time between a request's first and last token went. */
 enum gt_token_part {
     GT_TOKEN_OWN,     /* decoding as it would take alone */
-    GT_TOKEN_BATCH,   /* what other sequences of the batch add, and the other lane */
+    GT_TOKEN_BATCH,   /* what other sequences of the batch add */
     GT_TOKEN_BESIDE,  /* what prompts in the same pass add */
     GT_TOKEN_PREFILL, /* passes of others' prompts */
     GT_TOKEN_EVICTED, /* it lost its KV memory, waited and was prefilled again */

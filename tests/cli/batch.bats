@@ -30,7 +30,7 @@ END
     while read -r policy ttft latency; do
         "$GRIDTIDE" batch -q two.jsonl --policy "${policy//_/ }" --format csv | tr -d '\r' > out.csv
         cat out.csv
-        grep -q "^latency,ttft,[^,]*,100,$ttft,$ttft,$ttft\$" out.csv || grep -q "^latency,ttft,[^,]*,$ttft\$" out.csv
+        grep -q "^latency,ttft,[^,]*,100,$ttft,$ttft,$ttft\$" out.csv
         grep -q "^latency,latency,.*,$latency\$" out.csv
     done << 'END'
 continuous 150 220

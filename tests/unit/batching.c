@@ -120,10 +120,8 @@ static void serve(struct engine *e, const char *policy, uint64_t kv_tokens, cons
     e->engine = (struct gt_batch_engine){ .sequences = 4, .kv_tokens = kv_tokens, .padding = 8 };
     e->engine.policy = gt_batch_policy_find(policy, e->engine.parameters, &error);
     assert_non_null(e->engine.policy);
-    for (int lane = 0; lane < GT_LANES; lane++) {
-        e->engine.costs[lane][0] = &e->costs.costs;
-        e->engine.costs[lane][1] = &e->slow.costs;
-    }
+    e->engine.costs[GT_LANE_DECODE] = &e->costs.costs;
+    e->engine.costs[GT_LANE_PREFILL] = &e->slow.costs;
     assert_int_equal(gt_batch_engine_run(&e->engine, requests, count, NULL, NULL, e->records, &e->summary, &error),
                      0);
 }
@@ -196,10 +194,9 @@ static void split_runs_both_at_once(void **state)
 
     (void)state;
     serve(&e, "split sms=66", 1000, two, 2);
-    /* A's prefill until 100.  Then B's prefill, at half the pace while A decodes, 2 x 20 us, until 140: a fifth of it is done; the rest
-     * takes 80 us, until 220.  B decodes until 230. */
-    check(&e, 0, 100, 140);
-    check(&e, 1, 220, 230);
+    /* Prompts have few SMs: 200 us each.  A's until 200, B's until 400; beside it A decodes until 210 and 220.  B decodes until 410. */
+    check(&e, 0, 200, 220);
+    check(&e, 1, 400, 410);
     assert_int_equal(e.summary.passes[GT_LANE_PREFILL], 2);
     assert_int_equal(e.summary.passes[GT_LANE_DECODE], 3);
 }
@@ -270,7 +267,7 @@ static void random_requests_all_end(void **state)
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         struct gt_error error = { "" };
 
-        e.engine = (struct gt_batch_engine){ .sequences = 8, .kv_tokens = KV, .costs = { { &e.costs.costs } } };
+        e.engine = (struct gt_batch_engine){ .sequences = 8, .kv_tokens = KV, .costs = { &e.costs.costs } };
         e.engine.policy = gt_batch_policy_find(policies[p], e.engine.parameters, &error);
         assert_int_equal(gt_batch_engine_run(&e.engine, requests, count, NULL, NULL, records, &e.summary, &error), 0);
         assert_in_range(e.summary.most_kv_tokens, 1, KV);

@@ -152,7 +152,7 @@ static int divide(struct batching *b, const struct gt_pass_limits *limits, struc
         if (gt_pass_costs_find(&b->file, b->templates, limits, lane == GT_LANE_PREFILL ? prefill : all - prefill,
                                b->arguments->model.quiet, &lanes->costs[lane], &lanes->sources[lane], error) != 0)
             return -1;
-        b->engine.costs[lane][0] = b->engine.costs[lane][1] = &lanes->costs[lane];
+        b->engine.costs[lane] = &lanes->costs[lane];
     }
     return 0;
 }
@@ -196,7 +196,7 @@ static int run_policy(struct batching *b, const struct gt_pass_limits *limits, s
     b->engine.policy = gt_batch_policy_find(b->policy, b->engine.parameters, error);
     if (b->engine.policy == NULL)
         return -1;
-    b->engine.costs[GT_LANE_DECODE][0] = &b->costs;
+    b->engine.costs[GT_LANE_DECODE] = &b->costs;
     b->beside |= b->engine.policy->beside;
     b->divided |= b->engine.policy->sms_parameter >= 0;
     if (b->engine.policy->sms_parameter >= 0)
