@@ -27,7 +27,7 @@ def percentile(values, percent):
 
 
 def policy_of(run):
-    words = {"every": "passes", "chunk": "tokens"}
+    words = {"every": "passes", "chunk": "tokens", "sms": "sms"}
     return " ".join([run["policy"]] + ["%s=%d" % (words[name], value) for name, value in run["parameters"].items()])
 
 
