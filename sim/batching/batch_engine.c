@@ -22,6 +22,7 @@ struct lane {
     uint32_t tokens, rows;
     struct gt_pass pass;
     gt_time_ps begin_ps, end_ps;
+    double slower; /* from now on it takes so many times as long as alone */
 };
 
 struct run {
@@ -150,7 +151,28 @@ static void begin(struct run *run, enum gt_batch_lane index, uint32_t tokens, bo
     run->decoded |= decodes;
     if (run->held + lane->rows > run->summary->most_kv_tokens)
         run->summary->most_kv_tokens = run->held + lane->rows;
+    lane->slower = 1;
     lane->end_ps = run->now_ps + gt_pass_ps(run->engine->costs[index], &lane->pass);
+}
+
+/* Passes of both lanes slow each other down while they run at the same time. */
+static void set_pace(struct run *run)
+{
+    const struct lane *decode = &run->lanes[GT_LANE_DECODE], *prefill = &run->lanes[GT_LANE_PREFILL];
+    double products = 0;
+
+    if (decode->busy && prefill->busy)
+        products = gt_pass_products(run->engine->costs[GT_LANE_DECODE], &decode->pass) *
+                   gt_pass_products(run->engine->costs[GT_LANE_PREFILL], &prefill->pass);
+    for (int i = 0; i < GT_LANES; i++) {
+        struct lane *lane = &run->lanes[i];
+        double slower = 1 + run->engine->beside[i] * products;
+
+        if (!lane->busy || slower == lane->slower)
+            continue;
+        lane->end_ps = run->now_ps + (gt_time_ps)((double)(lane->end_ps - run->now_ps) / lane->slower * slower);
+        lane->slower = slower;
+    }
 }
 
 /* What one pass of all lanes' is: a part of a prompt, sequences that decode, or both. */
@@ -194,7 +216,7 @@ static void sum_parts(struct run *run, const struct lane *lane)
         return;
     }
     pass.tokens = pass.before = 0;
-    decode_ps = fmin(took_ps, has_lanes(run) ? took_ps : (double)gt_pass_ps(costs, &pass));
+    decode_ps = fmin(took_ps, (double)gt_pass_ps(costs, &pass));
     pass.sequences = 1;
     own_ps = fmin(decode_ps, (double)gt_pass_ps(costs, &pass));
     run->sums[GT_TOKEN_OWN] += own_ps;
@@ -328,6 +350,7 @@ static int serve(struct run *run, void (*progress)(void *user, uint64_t done, ui
             if (run->lanes[i].busy && run->lanes[i].end_ps <= run->now_ps)
                 end(run, (enum gt_batch_lane)i);
         plan(run);
+        set_pace(run);
         if (progress != NULL)
             progress(user, run->done, run->count);
     }

@@ -22,13 +22,15 @@ struct gt_batch_engine {
         padding; /* the cache is read as far as the longest sequence of a pass reaches, in units of so many tokens; 0: each as far as
                          * it reaches itself (paged) */
     const struct gt_pass_costs *costs[GT_LANES]; /* of a policy without lanes [GT_LANE_DECODE] alone */
+    /* A pass beside one of the other lane takes longer by this times the parts of both that are matrix products. */
+    double beside[GT_LANES];
 };
 
 /* Where the time between a request's first and last token went. */
 enum gt_token_part {
     GT_TOKEN_OWN,     /* decoding as it would take alone */
     GT_TOKEN_BATCH,   /* what other sequences of the batch add */
-    GT_TOKEN_BESIDE,  /* what prompts in the same pass add */
+    GT_TOKEN_BESIDE,  /* what prompts in the same pass, or on the other SMs, add */
     GT_TOKEN_PREFILL, /* passes of others' prompts */
     GT_TOKEN_EVICTED, /* it lost its KV memory, waited and was prefilled again */
     GT_TOKEN_PARTS

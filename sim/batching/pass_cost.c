@@ -31,14 +31,15 @@ static double between(double low, double high, double at)
     return at > 1 ? high + fmax(0, high - low) * (at - 1) : low + (high - low) * at;
 }
 
-static double along_depth(const struct gt_pass_grid *grid, uint32_t size, struct place depth)
+static double along_depth(const struct gt_pass_grid *grid, const double *values, uint32_t size, struct place depth)
 {
-    const double *row = &grid->us[(size_t)size * grid->depth_count];
+    const double *row = &values[(size_t)size * grid->depth_count];
 
     return depth.at == 0 ? row[depth.low] : between(row[depth.low], row[depth.low + 1], depth.at);
 }
 
-static double look_up(const struct gt_pass_grid *grid, double size, double depth)
+/* `values`: of the grid's nodes. */
+static double look_up(const struct gt_pass_grid *grid, const double *values, double size, double depth)
 {
     struct place by_size = place_of(grid->sizes, grid->size_count, size);
     struct place by_depth = place_of(grid->depths, grid->depth_count, depth);
@@ -46,8 +47,13 @@ static double look_up(const struct gt_pass_grid *grid, double size, double depth
 
     if (grid->size_count == 0)
         return 0;
-    low = along_depth(grid, by_size.low, by_depth);
-    return by_size.at == 0 ? low : between(low, along_depth(grid, by_size.low + 1, by_depth), by_size.at);
+    low = along_depth(grid, values, by_size.low, by_depth);
+    return by_size.at == 0 ? low : between(low, along_depth(grid, values, by_size.low + 1, by_depth), by_size.at);
+}
+
+static double cost_us(const struct gt_pass_grid *grid, double size, double depth)
+{
+    return look_up(grid, grid->us, size, depth);
 }
 
 gt_time_ps gt_pass_ps(const struct gt_pass_costs *costs, const struct gt_pass *pass)
@@ -56,13 +62,22 @@ gt_time_ps gt_pass_ps(const struct gt_pass_costs *costs, const struct gt_pass *p
     double us;
 
     if (pass->tokens == 0)
-        us = look_up(decode, pass->sequences, pass->context);
+        us = cost_us(decode, pass->sequences, pass->context);
     else if (pass->sequences == 0)
-        us = look_up(prefill, pass->tokens, pass->before);
+        us = cost_us(prefill, pass->tokens, pass->before);
     else
-        us = look_up(prefill, (double)pass->tokens + pass->sequences, pass->before) +
-             fmax(0, look_up(decode, pass->sequences, pass->context) - look_up(prefill, pass->sequences, 0));
+        us = cost_us(prefill, (double)pass->tokens + pass->sequences, pass->before) +
+             fmax(0, cost_us(decode, pass->sequences, pass->context) - cost_us(prefill, pass->sequences, 0));
     return (gt_time_ps)(fmin(us + costs->between_us, (double)GT_TIME_LIMIT_PS / 1e6) * 1e6);
+}
+
+double gt_pass_products(const struct gt_pass_costs *costs, const struct gt_pass *pass)
+{
+    const struct gt_pass_grid *grid = &costs->grids[pass->tokens > 0 ? GT_PASS_PREFILL : GT_PASS_DECODE];
+    double size = pass->tokens > 0 ? pass->tokens : pass->sequences;
+    double depth = pass->tokens > 0 ? pass->before : pass->context;
+
+    return grid->products == NULL ? 0 : fmin(1, look_up(grid, grid->products, size, depth));
 }
 
 uint32_t gt_pass_axis(uint32_t *values, uint32_t count)
@@ -79,8 +94,10 @@ uint32_t gt_pass_axis(uint32_t *values, uint32_t count)
 struct gt_pass_grid gt_pass_grid_new(uint32_t *sizes, uint32_t size_count, uint32_t *depths, uint32_t depth_count)
 {
     size_t nodes = (size_t)size_count * depth_count;
-    struct gt_pass_grid grid = { sizes, depths, size_count, depth_count, gt_calloc(nodes + 1, sizeof *grid.us) };
+    struct gt_pass_grid grid = { sizes, depths, size_count, depth_count, NULL, NULL };
 
+    grid.us = gt_calloc(nodes + 1, sizeof *grid.us);
+    grid.products = gt_calloc(nodes + 1, sizeof *grid.products);
     for (size_t i = 0; i < nodes; i++)
         grid.us[i] = NAN;
     return grid;
@@ -132,5 +149,6 @@ void gt_pass_grid_free(struct gt_pass_grid *grid)
     free(grid->sizes);
     free(grid->depths);
     free(grid->us);
+    free(grid->products);
     *grid = (struct gt_pass_grid){ .us = NULL };
 }

@@ -21,7 +21,8 @@ struct gt_pass {
 struct gt_pass_grid {
     uint32_t *sizes, *depths; /* rising */
     uint32_t size_count, depth_count;
-    double *us; /* [size * depth_count + depth] */
+    double *us;       /* [size * depth_count + depth] */
+    double *products; /* the same: the part of a pass's time that its matrix products take; NULL: none */
 };
 
 struct gt_pass_costs {
@@ -34,10 +35,13 @@ struct gt_pass_costs {
  * prefill of as many tokens. */
 gt_time_ps gt_pass_ps(const struct gt_pass_costs *costs, const struct gt_pass *pass);
 
+/* The part of that time that matrix products take, for a pass of one kind. */
+double gt_pass_products(const struct gt_pass_costs *costs, const struct gt_pass *pass);
+
 /* Sort and unite: each number of `values` once, rising; returns how many. */
 uint32_t gt_pass_axis(uint32_t *values, uint32_t count);
 
-/* A grid of these axes, which it owns; all costs are NAN. */
+/* A grid of these axes, which it owns; all costs are NAN, and no pass has products. */
 struct gt_pass_grid gt_pass_grid_new(uint32_t *sizes, uint32_t size_count, uint32_t *depths, uint32_t depth_count);
 /* Nodes that are NAN are interpolated: along the depths where two or more of their size are known, then along the sizes.  Returns how many
  * were; none of a grid whose nodes are all NAN. */

@@ -134,6 +134,7 @@ struct gt_device {
     uint64_t refill_ps;          /* from a block's end to its slot's next block */
     double idle_start_us_per_ms; /* a request takes this longer for each ms that its thread waited for it, ... */
     uint64_t idle_start_most_ps; /* ... at most this */
+    double products_part;        /* a matrix product takes longer by this times the part of the SMs that run others */
     uint64_t slice_ps, switch_ps, preempt_ps, idle_switch_ps, restore_ps,
         idle_ps;                                          /* processes that take turns: time_slices.h */
     uint32_t mps_step_sms, mps_least_sms, green_step_sms; /* sm_partitions.h */

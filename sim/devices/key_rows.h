@@ -35,7 +35,7 @@
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
 #define PART_OR_NONE(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0, 1, fallback, help, 1}
-/* How processes share a GPU, and requests that arrive: twelve keys. */
+/* How processes share a GPU, and requests that arrive: fourteen keys. */
 #define KEYS_OF_SHARING \
     TIME("sharing.slice_us", "us", slice_ps, LONGEST_US, "0", \
          "how long a process runs on the SMs until another one with work gets its turn; 0: all processes run at once, as with MPS"), \
@@ -62,7 +62,9 @@
     {"sharing.idle_start_us_per_ms", "us/ms", GT_KEY_RATE, AT(idle_start_us_per_ms), 0, 0, 1000, "0", \
         "a request takes this longer for each millisecond that its thread waited for it", 1}, \
     TIME("sharing.idle_start_most_us", "us", idle_start_most_ps, LONGEST_US, "0", \
-         "but not more than this")
+         "but not more than this"), \
+    {"sharing.products_part", "part", GT_KEY_RATE, AT(products_part), 0, 0, 10, "0", \
+        "a matrix product takes longer by this times the part of the SMs that run other products meanwhile, as in green contexts", 1}
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \

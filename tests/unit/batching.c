@@ -15,7 +15,7 @@
 /* Prefill takes 10 us a token, decoding 8 us and 2 us a sequence, whatever the context; `factor`: all of it so many times as long. */
 struct costs {
     uint32_t sizes[GT_PASS_KINDS][3], depths[1];
-    double us[GT_PASS_KINDS][3];
+    double us[GT_PASS_KINDS][3], products[3];
     struct gt_pass_costs costs;
 };
 
@@ -26,11 +26,13 @@ static void make_costs(struct costs *c, double factor)
 
     memcpy(c->sizes, sizes, sizeof sizes);
     c->depths[0] = 0;
+    for (int i = 0; i < 3; i++)
+        c->products[i] = 1;
     memset(&c->costs, 0, sizeof c->costs);
     for (int kind = 0; kind < GT_PASS_KINDS; kind++) {
         for (int i = 0; i < 3; i++)
             c->us[kind][i] = factor * us[kind][i];
-        c->costs.grids[kind] = (struct gt_pass_grid){ c->sizes[kind], c->depths, 3, 1, c->us[kind] };
+        c->costs.grids[kind] = (struct gt_pass_grid){ c->sizes[kind], c->depths, 3, 1, c->us[kind], c->products };
     }
 }
 
@@ -110,8 +112,8 @@ struct engine {
     struct gt_batch_summary summary;
 };
 
-static void serve(struct engine *e, const char *policy, uint64_t kv_tokens, const struct gt_token_request *requests,
-                  uint32_t count)
+static void serve_beside(struct engine *e, const char *policy, uint64_t kv_tokens,
+                         const struct gt_token_request *requests, uint32_t count, double beside)
 {
     struct gt_error error = { "" };
 
@@ -122,8 +124,16 @@ static void serve(struct engine *e, const char *policy, uint64_t kv_tokens, cons
     assert_non_null(e->engine.policy);
     e->engine.costs[GT_LANE_DECODE] = &e->costs.costs;
     e->engine.costs[GT_LANE_PREFILL] = &e->slow.costs;
+    e->engine.beside[GT_LANE_DECODE] = beside;
+    e->engine.beside[GT_LANE_PREFILL] = 2 * beside;
     assert_int_equal(gt_batch_engine_run(&e->engine, requests, count, NULL, NULL, e->records, &e->summary, &error),
                      0);
+}
+
+static void serve(struct engine *e, const char *policy, uint64_t kv_tokens, const struct gt_token_request *requests,
+                  uint32_t count)
+{
+    serve_beside(e, policy, kv_tokens, requests, count, 0);
 }
 
 static void check(const struct engine *e, uint32_t request, uint64_t first_us, uint64_t end_us)
@@ -199,6 +209,20 @@ static void split_runs_both_at_once(void **state)
     check(&e, 1, 400, 410);
     assert_int_equal(e.summary.passes[GT_LANE_PREFILL], 2);
     assert_int_equal(e.summary.passes[GT_LANE_DECODE], 3);
+}
+
+static void lanes_slow_each_other_down(void **state)
+{
+    struct engine e;
+
+    (void)state;
+    serve_beside(&e, "split sms=66", 1000, two, 2, 0.5);
+    /* A's prompt until 200, alone.  Beside B's, A's tokens take 15 us in place of 10, until 230; B's prompt, half as fast, has had 15 of its
+     * 200 us then, and ends at 230 + 185.  B decodes alone until 425. */
+    check(&e, 0, 200, 230);
+    check(&e, 1, 415, 425);
+    assert_int_equal(e.records[0].part_ps[GT_TOKEN_OWN], 20 * US);
+    assert_int_equal(e.records[0].part_ps[GT_TOKEN_BESIDE], 10 * US);
 }
 
 static void memory_that_is_full_evicts_the_latest(void **state)
@@ -297,6 +321,7 @@ int main(void)
         cmocka_unit_test(static_batches_keep_what_is_done),
         cmocka_unit_test(chunks_go_beside_sequences),
         cmocka_unit_test(split_runs_both_at_once),
+        cmocka_unit_test(lanes_slow_each_other_down),
         cmocka_unit_test(memory_that_is_full_evicts_the_latest),
         cmocka_unit_test(what_never_fits_is_refused),
         cmocka_unit_test(more_time_than_can_be_simulated_is_refused),

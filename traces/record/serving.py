@@ -24,7 +24,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
 from serving_engine import Engine, Model, PADDING, Request, SLOTS
-from serving_split import SPARE_SLOTS, SplitEngine, measure_lanes
+from serving_split import SPARE_SLOTS, SplitEngine, measure_alone, measure_beside
 
 MODELS = {"wide": (16384, 6, 128), "middle": (12288, 8, 96), "narrow": (2048, 16, 16)}  # width, layers, heads
 DECODE_TEMPLATES = [(count, context) for count in (1, 8, 24, 47) for context in (256, 1792)]  # sequences, context
@@ -174,9 +174,9 @@ def main():
     request_us = times[("prefill", (256, 0))] * PROMPT[0] / 256 + OUTPUT[0] * times[("decode", (24, 256))] / 24
     with open(os.path.join(folder, "lanes.jsonl"), "w") as out:
         for sms in split_sms:
-            for decode in LANE_DECODES:
-                for prefill in LANE_PREFILLS:
-                    print(json.dumps(measure_lanes(model, sms, decode, prefill)), file=out, flush=True)
+            rows = [measure_alone(model, sms, kind, size) for kind, size in times]
+            rows += [measure_beside(model, sms, decode, prefill) for decode in LANE_DECODES for prefill in LANE_PREFILLS]
+            out.writelines(json.dumps(row) + "\n" for row in rows)
     randomness = random.Random(seed)
     with open(os.path.join(folder, "results.jsonl"), "w") as out:
         number = 0

@@ -9,6 +9,7 @@ import torch
 from serving_engine import Engine, SLOTS
 
 SPARE_SLOTS = 8  # prompts that are prefilled have slots behind those of sequences that decode
+LANES = ("prefill", "decode")  # as green_streams() has them
 RESOURCE_BYTES, SMS_OFFSET, SM_RESOURCE = 144, 96, 1  # CUdevResource, its sm.smCount, CU_DEV_RESOURCE_TYPE_SM (cuda.h of CUDA 13)
 
 
@@ -150,19 +151,35 @@ def mean_us(step, seconds, stop):
     return 1e6 * (now - start) / max(count, 1)
 
 
-def measure_lanes(model, sms, decode, prefill, seconds=0.4):
-    """How long passes of these sizes take on the SMs of their lane, alone and beside the other lane's."""
-    (prefill_stream, decode_stream), counts = green_streams(sms)
-    steps = {"decode": (decode_stream, lambda: model.forward([1] * decode[0], 0, 0, 0, [decode[1] - 40] * decode[0])),
-             "prefill": (prefill_stream, lambda: model.forward([1] * prefill[0], prefill[0], SLOTS, prefill[1], []))}
-    row = {"sms": counts[0], "rest_sms": counts[1], "decode": decode, "prefill": prefill}
+def measure_alone(model, sms, kind, size, seconds=0.15):
+    """How long a pass takes on the SMs of its lane, the other one idle."""
+    streams, counts = green_streams(sms)
+    step = steps_of(model, {kind: size})[kind]
+    row = {"sms": counts[0], "rest_sms": counts[1], kind: size}
 
-    def measure(name, key, stop):
-        stream, step = steps[name]
-        return stream, lambda: row.update({key: mean_us(step, seconds, stop)})
-
-    for name in steps:
-        in_threads([measure(name, name + "_alone_us", [])])
-    stop = []
-    in_threads([measure(name, name + "_beside_us", stop) for name in steps])
+    def measure():
+        row[kind + "_alone_us"] = mean_us(step, seconds, [])
+    in_threads([(streams[LANES.index(kind)], measure)])
     return row
+
+
+def measure_beside(model, sms, decode, prefill, seconds=0.4):
+    """How long passes of both lanes take that run at the same time."""
+    streams, counts = green_streams(sms)
+    steps = steps_of(model, {"decode": decode, "prefill": prefill})
+    row = {"sms": counts[0], "rest_sms": counts[1], "decode": decode, "prefill": prefill}
+    stop = []
+
+    def measure(kind):
+        row[kind + "_beside_us"] = mean_us(steps[kind], seconds, stop)
+    in_threads([(streams[LANES.index(kind)], lambda kind=kind: measure(kind)) for kind in LANES])
+    return row
+
+
+def steps_of(model, sizes):
+    """A pass of each kind, as a function."""
+    def step(kind, size):
+        if kind == "decode":
+            return lambda: model.forward([1] * size[0], 0, 0, 0, [size[1] - 40] * size[0])
+        return lambda: model.forward([1] * size[0], size[0], SLOTS, size[1], [])
+    return {kind: step(kind, size) for kind, size in sizes.items()}

@@ -139,18 +139,28 @@ struct lane_costs {
     struct gt_pass_sources sources[GT_LANES];
 };
 
+static void free_lanes(struct lane_costs *lanes)
+{
+    for (int lane = 0; lane < GT_LANES; lane++)
+        gt_pass_costs_free(&lanes->costs[lane], &lanes->sources[lane]);
+}
+
 static int divide(struct batching *b, const struct gt_pass_limits *limits, struct lane_costs *lanes,
                   struct gt_error *error)
 {
-    uint32_t all = gt_pass_template_sms(b->templates);
+    const struct gt_device *device = gt_pass_template_device(b->templates);
+    uint32_t all = device->sms;
     uint32_t prefill = (uint32_t)b->engine.parameters[b->engine.policy->sms_parameter];
 
     if (prefill >= all)
         return gt_error_set(error, "policy '%s': the GPU has %u SMs; prompts can have 1 to %u of them", b->policy,
                             all, all - 1);
     for (int lane = 0; lane < GT_LANES; lane++) {
-        if (gt_pass_costs_find(&b->file, b->templates, limits, lane == GT_LANE_PREFILL ? prefill : all - prefill,
-                               b->arguments->model.quiet, &lanes->costs[lane], &lanes->sources[lane], error) != 0)
+        uint32_t sms = lane == GT_LANE_PREFILL ? prefill : all - prefill;
+
+        b->engine.beside[lane] = device->products_part * (all - sms) / all;
+        if (gt_pass_costs_find(&b->file, b->templates, limits, sms, b->arguments->model.quiet, &lanes->costs[lane],
+                               &lanes->sources[lane], error) != 0)
             return -1;
         b->engine.costs[lane] = &lanes->costs[lane];
     }
@@ -207,8 +217,7 @@ static int run_policy(struct batching *b, const struct gt_pass_limits *limits, s
     if (status == 0)
         status = run_engine(b, requests, count, error);
     free(requests);
-    for (int lane = 0; lane < GT_LANES; lane++)
-        gt_pass_costs_free(&lanes.costs[lane], &lanes.sources[lane]);
+    free_lanes(&lanes);
     return status;
 }
 
@@ -228,6 +237,27 @@ static int find_costs(struct batching *b, struct gt_pass_limits *limits, struct 
                               error);
 }
 
+/* Of the first policy: either kind of pass on the SMs that it has. */
+static int print_costs(struct batching *b, const struct gt_pass_limits *limits, struct gt_error *error)
+{
+    struct lane_costs lanes;
+    struct gt_pass_costs costs = b->costs;
+    int status = 0;
+
+    memset(&lanes, 0, sizeof lanes);
+    b->policy = policy_of(b, 0);
+    b->engine.policy = gt_batch_policy_find(b->policy, b->engine.parameters, error);
+    if (b->engine.policy->sms_parameter >= 0) {
+        status = divide(b, limits, &lanes, error);
+        costs.grids[GT_PASS_DECODE] = lanes.costs[GT_LANE_DECODE].grids[GT_PASS_DECODE];
+        costs.grids[GT_PASS_PREFILL] = lanes.costs[GT_LANE_PREFILL].grids[GT_PASS_PREFILL];
+    }
+    if (status == 0)
+        gt_batch_costs_print(&costs, b->arguments->format);
+    free_lanes(&lanes);
+    return status;
+}
+
 /* All policies at all rates. */
 static int run_all(struct batching *b, struct gt_error *error)
 {
@@ -237,10 +267,8 @@ static int run_all(struct batching *b, struct gt_error *error)
     struct gt_pass_limits limits = { 1, 1, 1, 0 };
     int status = find_costs(b, &limits, error);
 
-    if (status == 0 && arguments->costs) {
-        gt_batch_costs_print(&b->costs, arguments->format);
-        return 0;
-    }
+    if (status == 0 && arguments->costs)
+        return print_costs(b, &limits, error);
     b->sweep = policies * rates > 1 ? gt_batch_sweep_table() : NULL;
     for (uint32_t i = 0; status == 0 && i < policies * rates; i++) {
         b->policy = policy_of(b, i / rates);

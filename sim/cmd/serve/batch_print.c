@@ -199,8 +199,9 @@ static struct gt_table *assumption_table(const struct gt_batch_basis *basis)
             "A pass of a prompt and of sequences costs what prefill of all its tokens costs, and by what decoding "
             "costs more than prefill of as many tokens");
     if (basis->divided)
-        gt_table_text(table,
-                      "Passes on the two parts of the SMs do not slow each other down by the memory that they share");
+        gt_table_text(
+            table, "Matrix products on the two parts of the SMs slow each other down by the memory that they share "
+                   "(sharing.products_part, fitted to passes of one model on an H200: trust low)");
     return table;
 }
 

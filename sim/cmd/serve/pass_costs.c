@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "sim/cmd/input/inquiry.h"
+#include "sim/devices/kernel_bound.h"
 
 struct gt_pass_template {
     struct gt_inquiry inquiry;
     struct gt_whatif whatif;
     struct gt_model_options model;
+    double products; /* the part of its kernels' time that matrix products take */
 };
 
 /* Smallest sizes of the grids; in between there are the powers of two. */
@@ -17,6 +19,23 @@ enum { LEAST_SEQUENCES = 1, LEAST_CONTEXT = 64, LEAST_TOKENS = 16, AXIS_MAX = 64
 /* A node is derived from so many recorded passes. */
 enum { NEAREST = 3 };
 enum { SPECS = 3, SPEC_BYTES = 64 };
+
+static double products_of(const struct gt_workload *workload)
+{
+    double all_ps = 0, products_ps = 0;
+
+    for (gt_op_index i = 0; i < workload->op_count; i++) {
+        const struct gt_op *op = &workload->ops[i];
+        gt_time_ps ps = op->kind == GT_OP_KERNEL ? gt_op_stated_ps(workload, op) : GT_TIME_NONE;
+
+        if (ps == GT_TIME_NONE)
+            continue;
+        all_ps += (double)ps;
+        if (gt_kernel_family_of(gt_name_text(workload, workload->kernels[op->kernel].name)) == GT_FAMILY_GEMM)
+            products_ps += (double)ps;
+    }
+    return all_ps > 0 ? products_ps / all_ps : 0;
+}
 
 static int read_template(struct gt_pass_template *template, const struct gt_recorded_pass *pass,
                          const struct gt_engine_file *file, const struct gt_model_options *model,
@@ -33,6 +52,7 @@ static int read_template(struct gt_pass_template *template, const struct gt_reco
     subject = gt_inquiry_subject(&template->inquiry, &template->model, false);
     if (gt_whatif_begin(&template->whatif, &subject, error) != 0)
         return gt_error_prefix(error, "%s: ", pass->trace);
+    template->products = products_of(subject.workload);
     if (!(template->whatif.step_us > 0))
         return gt_error_set(error, "%s: nothing in it takes any time", pass->trace);
     return 0;
@@ -64,9 +84,9 @@ void gt_pass_templates_free(struct gt_pass_template *templates, uint32_t count)
     free(templates);
 }
 
-uint32_t gt_pass_template_sms(const struct gt_pass_template *templates)
+const struct gt_device *gt_pass_template_device(const struct gt_pass_template *templates)
 {
-    return templates->inquiry.device.sms;
+    return &templates->inquiry.device;
 }
 
 /* One grid in the making. */
@@ -166,6 +186,25 @@ static uint32_t nearest(const struct finding *finding, uint32_t size, uint32_t d
     return found;
 }
 
+/* The part of matrix products is as in the recorded passes of the kind, the nearer the more. */
+static double products_at(const struct finding *finding, uint32_t size, uint32_t depth)
+{
+    double sum = 0, weights = 0;
+
+    for (uint32_t i = 0; i < finding->file->pass_count; i++) {
+        const struct gt_recorded_pass *pass = &finding->file->passes[i];
+        double far = distance(pass->size, size) + distance(pass->depth + 1, depth + 1);
+
+        if (pass->kind != finding->kind)
+            continue;
+        if (far == 0)
+            return finding->templates[i].products;
+        sum += finding->templates[i].products / (far * far);
+        weights += 1 / (far * far);
+    }
+    return weights > 0 ? sum / weights : 0;
+}
+
 /* A node that was recorded is what it takes; another one is derived from the nearest recorded passes, the nearer the more. */
 static void find_node(struct finding *finding, uint32_t size_at, uint32_t depth_at)
 {
@@ -192,6 +231,7 @@ static void find_node(struct finding *finding, uint32_t size_at, uint32_t depth_
     }
     if (used > 0)
         grid->us[(size_t)size_at * grid->depth_count + depth_at] = sum / weights;
+    grid->products[(size_t)size_at * grid->depth_count + depth_at] = products_at(finding, size, depth);
     finding->sources->recorded += recorded;
     finding->sources->derived += used > 0 && !recorded;
     free(tried);

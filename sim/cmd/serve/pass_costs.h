@@ -28,8 +28,8 @@ struct gt_pass_template *gt_pass_templates_read(const struct gt_engine_file *fil
                                                 const struct gt_model_options *model, struct gt_error *error);
 void gt_pass_templates_free(struct gt_pass_template *templates, uint32_t count);
 
-/* SMs of the GPU that they are for. */
-uint32_t gt_pass_template_sms(const struct gt_pass_template *templates);
+/* The GPU that they are for; lent. */
+const struct gt_device *gt_pass_template_device(const struct gt_pass_template *templates);
 
 /* The costs of passes up to these limits on so many SMs (0: all).  Returns 0, or -1 with the reason; either way
  * gt_pass_costs_free() ends both. */
