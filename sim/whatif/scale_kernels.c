@@ -250,6 +250,23 @@ static void tell(const struct scaling *scaling)
     }
 }
 
+/* How far such times were off where others published theirs. */
+static void tell_compared(struct scaling *scaling)
+{
+    const struct gt_device *to = scaling->to;
+    uint64_t launches = 0;
+
+    for (int i = 0; i < WAYS; i++)
+        launches += i == BY_PROGRAM || i == GT_BOUND_LAUNCH ? 0 : scaling->ways[i].launches;
+    if (launches == 0 || to->kernel.compared_pct == 0 || strcmp(scaling->from->name, to->name) == 0)
+        return;
+    scaling->scenario->kernels_off = to->kernel.compared_pct / 100;
+    gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
+                       "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
+                       "as these; the interval allows for it",
+                       to->name, to->kernel.compared_pct);
+}
+
 /* Libraries choose a kernel that fits the GPU: one that does not stands for another of its kind, with all the shared memory
  * and registers that a block may have. */
 static bool make_fit(struct gt_kernel *kernel, const struct gt_device *device)
@@ -297,6 +314,7 @@ int gt_scale_kernels(struct gt_scenario *scenario, struct gt_error *error)
             scale_op(&scaling, i);
     if (result == 0) {
         tell(&scaling);
+        tell_compared(&scaling);
         make_all_fit(scenario);
     }
     gt_product_sweep_free(scaling.products_from);
