@@ -6,7 +6,8 @@
 FOLDER is traces/published, whose README.md says whose numbers they are.  For each published kernel the nearest launch that an H200
 recorded (matrix products: the table that sim/devices/h200.ini names; others: recorded.csv) gets the published sizes (shape=) and is asked
 for the other GPU.  Of a published time that has the call in it, call_us of sources.csv is taken off.
-A line for each source, GPU, operator and type: number of kernels, errors in percent without sign (median, 90th percentile, worst), and mean with sign.
+A line for each source, GPU, operator and type, and for each device file (of cards that the source names): number of kernels, errors in percent
+without sign (median, 90th percentile, worst), and mean with sign.
   -v      a line a kernel
   --half  the kernels in odd or even lines of kernels.csv alone: what is fitted to odd ones is judged by even ones
 """
@@ -25,6 +26,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 TENSOR = {"fp32": "float32", "tf32": "tf32", "fp16": "float16", "bf16": "bfloat16"}
 PRECISION = {"fp32": "fp32", "tf32": "tf32", "fp16": "half", "bf16": "half"}  # of the table of products
 FORM = {"linear": "TN", "matmul": "NN", "bmm": "NN-batched"}  # as BLAS gets PyTorch's weights, and matrices by rows
+AT_ONCE = 60  # kernels a trace: whatif takes 64 changes
 NAME = {"softmax": "aten::_softmax", "layer_norm": "aten::native_layer_norm", "gelu": "aten::gelu"}
 
 
@@ -94,6 +96,8 @@ def write(path, rows, recorded):
 
 def ask(program, rows, source, recorded):
     """Microseconds of each of them on that GPU."""
+    if len(rows) > AT_ONCE:
+        return ask(program, rows[:AT_ONCE], source, recorded) + ask(program, rows[AT_ONCE:], source, recorded)
     with tempfile.TemporaryDirectory() as folder:
         trace, store = os.path.join(folder, "a.jsonl"), os.path.join(folder, "a.db")
         changes = write(trace, rows, recorded) + ["device=" + source["device"]] + source["changes"].split()
@@ -129,6 +133,7 @@ def main():
         if options.half in (None, ("odd", "even")[number % 2]):
             groups.setdefault((row["source"], row["gpu"], row["operator"], row["type"]), []).append(row)
     print("%-10s %-14s %-10s %-4s %4s %7s %6s %6s %7s" % ("source", "gpu", "operator", "type", "n", "median", "p90", "worst", "mean"))
+    devices = {}
     for group, rows in groups.items():
         source, errors = sources[group[:3]], []
         for row, us in zip(rows, ask(options.gridtide, rows, source, recorded)):
@@ -137,6 +142,10 @@ def main():
             if options.verbose:
                 print(*group, *(row[side] for side in ("batch", "m", "n", "k")), "measured %.5g predicted %.5g" % (real, us))
         line(group, errors)
+        if source["counts"] == "yes":
+            devices.setdefault(source["device"], []).extend(errors)
+    for device, errors in devices.items():
+        line(("all", device, "", ""), errors)
 
 
 main()
