@@ -101,7 +101,7 @@ CLI_TESTS = \
     tests/cli/gpus.bats \
     tests/cli/random.bats \
     tests/cli/batch.bats tests/cli/serve.bats tests/cli/share.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_sizes.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats tests/cli/explain_roofline.bats tests/cli/whatif_types.bats tests/cli/whatif_shape.bats tests/cli/whatif_hidden.bats \
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_step.bats tests/cli/whatif_sizes.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats tests/cli/explain_recorded.bats tests/cli/explain_roofline.bats tests/cli/whatif_types.bats tests/cli/whatif_shape.bats tests/cli/whatif_hidden.bats tests/cli/published.bats \
     tests/cli/record.bats tests/cli/recorded.bats tests/cli/recorded_features.bats \
     tests/cli/diff.bats tests/cli/schedule.bats tests/cli/tasks_seen.bats tests/cli/collectives.bats
 

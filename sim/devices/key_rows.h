@@ -177,6 +177,10 @@
          "differences between two launches of the same kernel that mean nothing"), \
     KERNEL_NUMBER("l2_part", "part", l2_part, 0.01, 1, "0.57", "share of the L2 bandwidth that elementwise kernels get"), \
     KERNEL_NUMBER("dram_part", "part", dram_part, 0.01, 1, "0.94", "the same of the usable DRAM bandwidth"), \
+    KERNEL_NUMBER("bound_part", "part", bound_part, 0, 1, "0.75", \
+                  "a kernel that moves bytes at less than this share of dram_part is bound by its instructions"), \
+    KERNEL_NUMBER("compared_pct", "%", compared_pct, 0, 1000, "0", \
+                  "9 of 10 kernel times published for this GPU are within so much of those scaled from another's; 0: unknown"), \
     KERNEL_NUMBER("l2_holds_part", "part", l2_holds_part, 0, 10, "0.64", \
                   "data up to this share of the L2 are found there"), \
     KERNEL_NUMBER("l2_spills_part", "part", l2_spills_part, 0, 100, "1.2", \

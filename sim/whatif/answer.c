@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/durations.h"
 #include "sim/rewrite/scenario.h"
 #include "sim/training/ranks.h"
 #include "sim/whatif/bound.h"
@@ -138,6 +139,29 @@ static void vary_scenario(const struct asking *asking, const struct gt_whatif_ho
     gt_scenario_free(&scenario);
 }
 
+/* All kernels longer or shorter by what scaling them from another GPU may be off. */
+static void vary_kernels(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer)
+{
+    const double signs[] = { -1, 1 };
+
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        double times = fmax(1 + signs[i] * scenario->kernels_off, 0), us;
+        struct gt_scenario off = *scenario;
+        struct gt_error refused;
+
+        off.workload = gt_workload_copy(scenario->workload);
+        for (gt_op_index j = 0; j < off.workload->op_count; j++) {
+            struct gt_op *op = &off.workload->ops[j];
+
+            if (op->kind == GT_OP_KERNEL && op->duration_ps != GT_TIME_NONE)
+                op->duration_ps = gt_whole_ps(times * (double)op->duration_ps);
+        }
+        if (play_step(asking->whatif, &off, 1, &us, &refused) == 0)
+            widen(asking, answer, us);
+        gt_workload_free(off.workload);
+    }
+}
+
 /* Work whose independence nobody knows: between none of it and all of it. */
 static void vary_independence(const struct asking *asking, struct gt_answer *answer)
 {
@@ -167,6 +191,8 @@ static int find_interval(const struct asking *asking, const struct gt_scenario *
 {
     if (vary_host(asking, scenario, answer, error) != 0)
         return -1;
+    if (scenario->kernels_off > 0)
+        vary_kernels(asking, scenario, answer);
     if (asking->whatif->facts.inferred_waits > 0)
         vary_inferred(asking, scenario, answer);
     if (scenario->waits_unnamed)

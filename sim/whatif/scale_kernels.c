@@ -1,5 +1,6 @@
 #include "sim/whatif/scale_kernels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static bool take_kernel_keys(struct gt_device *recorded, const struct gt_device 
     return differs;
 }
 
-enum { BY_PROGRAM = GT_BOUNDS, BY_PRODUCT, WAYS };
+enum { BY_PROGRAM = GT_BOUNDS, BY_PRODUCT, BY_ISSUE, WAYS };
 
 /* What was scaled in one way. */
 struct scaled {
@@ -138,6 +139,29 @@ static enum gt_kernel_bound bound_of(const struct scaling *scaling, const struct
                : bound;
 }
 
+/* The least time for the bytes of work that streams. */
+static double moved_us(const struct gt_work *work, const struct gt_device *device)
+{
+    return work->bytes / (device->warp.dram_gbps * device->warp.dram_efficiency * device->kernel.dram_part * 1e3);
+}
+
+/* How much longer a kernel takes that moves its bytes slower than DRAM could: its instructions bound it, or the other
+ * DRAM does; 0 where it is none, or nothing tells. */
+static double issue_factor(const struct scaling *scaling, const struct gt_op *op, const char *name, gt_time_ps stated)
+{
+    const struct gt_workload *w = scaling->scenario->workload;
+    gt_range_index range = scaling->inputs.operator_of[op->call];
+    double took_us = (double)stated / 1e6;
+    struct gt_work work;
+
+    if (range == GT_NONE || gt_work_part_of(gt_operator_name(w, range), name) != GT_WORK_MAIN ||
+        !gt_work_of(gt_operator_name(w, range), gt_inputs_of(&scaling->inputs, range), NULL, name, &work) ||
+        moved_us(&work, scaling->from) >= scaling->from->kernel.bound_part * took_us)
+        return 0;
+    return fmax(gt_kernel_issue_factor(&w->kernels[op->kernel], scaling->from, scaling->to),
+                moved_us(&work, scaling->to) / took_us);
+}
+
 static void note(struct scaled *way, double from_ps, double to_ps, double factor)
 {
     way->least = way->launches == 0 || factor < way->least ? factor : way->least;
@@ -152,19 +176,23 @@ static void scale_op(struct scaling *scaling, gt_op_index index)
     const struct gt_workload *w = scaling->scenario->workload;
     struct gt_op *op = &w->ops[index];
     const struct gt_kernel *kernel = &w->kernels[op->kernel];
+    const char *name = gt_name_text(w, kernel->name);
     gt_time_ps stated = gt_op_stated_ps(w, op), fixed_ps;
     double factor = program_factor(scaling, index), from_ps = (double)stated, to_ps;
     int way = BY_PROGRAM;
 
     if (stated == GT_TIME_NONE)
         return;
-    if (factor == 0 && (factor = product_factor(scaling, op, gt_name_text(w, kernel->name))) > 0)
+    if (factor == 0 && (factor = product_factor(scaling, op, name)) > 0)
         way = BY_PRODUCT;
     if (factor == 0) {
         enum gt_kernel_bound bound = bound_of(scaling, op, stated);
 
-        way = (int)bound;
-        factor = gt_kernel_bound_factor(bound, kernel, scaling->from, scaling->to);
+        way = BY_ISSUE;
+        if (bound != GT_BOUND_DRAM || (factor = issue_factor(scaling, op, name, stated)) == 0) {
+            way = (int)bound;
+            factor = gt_kernel_bound_factor(bound, kernel, scaling->from, scaling->to);
+        }
     }
     fixed_ps = stated < gt_kernel_fixed_ps ? stated : gt_kernel_fixed_ps;
     if (way == BY_PRODUCT) /* a product's start is in its factor */
@@ -208,12 +236,35 @@ static void tell(const struct scaling *scaling)
                 scaling->scenario, GT_TRUST_LOW,
                 "scaled as the matrix products of their operators: %llu kernel launches, %.0f%% of kernel time, %s",
                 (unsigned long long)way->launches, pct, factor);
+        else if (i == BY_ISSUE)
+            gt_scenario_assume(
+                scaling->scenario, GT_TRUST_LOW,
+                "assumed bound by their instructions, as they move their operators' bytes slower than DRAM could: %llu "
+                "kernel launches, %.0f%% of kernel time, %s",
+                (unsigned long long)way->launches, pct, factor);
         else
             gt_scenario_assume(
                 scaling->scenario, GT_TRUST_LOW,
                 "assumed bound by %s, from name, sizes and duration: %llu kernel launches, %.0f%% of kernel time, %s",
                 gt_kernel_bound_names[i], (unsigned long long)way->launches, pct, factor);
     }
+}
+
+/* How far such times were off where others published theirs. */
+static void tell_compared(struct scaling *scaling)
+{
+    const struct gt_device *to = scaling->to;
+    uint64_t launches = 0;
+
+    for (int i = 0; i < WAYS; i++)
+        launches += i == BY_PROGRAM || i == GT_BOUND_LAUNCH ? 0 : scaling->ways[i].launches;
+    if (launches == 0 || to->kernel.compared_pct == 0 || strcmp(scaling->from->name, to->name) == 0)
+        return;
+    scaling->scenario->kernels_off = to->kernel.compared_pct / 100;
+    gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
+                       "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
+                       "as these; the interval allows for it",
+                       to->name, to->kernel.compared_pct);
 }
 
 /* Libraries choose a kernel that fits the GPU: one that does not stands for another of its kind, with all the shared memory
@@ -263,6 +314,7 @@ int gt_scale_kernels(struct gt_scenario *scenario, struct gt_error *error)
             scale_op(&scaling, i);
     if (result == 0) {
         tell(&scaling);
+        tell_compared(&scaling);
         make_all_fit(scenario);
     }
     gt_product_sweep_free(scaling.products_from);

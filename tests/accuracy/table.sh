@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export GRIDTIDE="${GRIDTIDE:-$source/build/gridtide}"
 quick="replays random handed gpus kernels programs whatifs"
-slow="shapes serving random-all whatifs-all protocols training late pairs sharing arrivals"
+slow="shapes serving published random-all whatifs-all protocols training late pairs sharing arrivals"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -60,6 +60,7 @@ table()
     serving)
         run validate/scripts/serving.py traces/serving/wide traces/serving/middle traces/serving/wide-again
         ;;
+    published) run validate/scripts/published.py ;;
     gpus)
         run validate/scripts/gpus.sh
         run validate/scripts/handed.sh collectives traffic peers
