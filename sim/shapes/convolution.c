@@ -124,3 +124,21 @@ double gt_convolution_flops(const struct gt_convolution *convolution)
         return 0;
     return 2 * gt_tensor_elements(at) / (double)at->size[1] * gt_tensor_elements(&convolution->weights);
 }
+
+bool gt_convolution_product(const struct gt_convolution *convolution, const struct gt_tensor *result,
+                            struct gt_product *product)
+{
+    const struct gt_tensor *weights = &convolution->weights;
+    const struct gt_tensor *taken = convolution->transposed ? &convolution->out : &convolution->images;
+    double flops = gt_convolution_flops(convolution), groups, others;
+
+    if (!convolution->has_out || flops == 0 || weights->size[1] < 2 || gt_tensor_elements(result) == 0)
+        return false;
+    groups = fmax(1, (double)taken->size[1] / (double)weights->size[1]);
+    others = gt_tensor_elements(result) / (double)(result == weights ? weights->size[0] : result->size[1]);
+    product->batch = groups;
+    product->m = result == weights ? (double)weights->size[0] / groups : others;
+    product->n = result == weights ? others : (double)result->size[1] / groups;
+    product->k = flops / 2 / (groups * product->m * product->n);
+    return true;
+}

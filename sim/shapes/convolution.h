@@ -6,7 +6,7 @@
 #ifndef GRIDTIDE_SIM_SHAPES_CONVOLUTION_H
 #define GRIDTIDE_SIM_SHAPES_CONVOLUTION_H
 
-#include "sim/shapes/inputs.h"
+#include "sim/shapes/product.h"
 
 struct gt_convolution {
     struct gt_tensor images, weights,
@@ -28,5 +28,11 @@ bool gt_convolution_of(const char *operator_name, const struct gt_inputs *inputs
 /* Operations of the forward pass, and of each of the two gradients: a multiply-add, two operations, of each place of the result
  * (transposed: of the images) with all weights of its group.  0: not known. */
 double gt_convolution_flops(const struct gt_convolution *convolution);
+
+/* The matrix product that a library makes of it (an implicit GEMM) to get `result`, which is `out`, `images` or `weights` of the
+ * convolution: sides of the product and how many groups have one; precision and form are left to the caller.  False: the
+ * result's size is not known, or filters have one channel, so that kernels sum over its few weights directly. */
+bool gt_convolution_product(const struct gt_convolution *convolution, const struct gt_tensor *result,
+                            struct gt_product *product);
 
 #endif

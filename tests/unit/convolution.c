@@ -102,6 +102,54 @@ static void other_numbers_say_nothing(void **state)
     }
 }
 
+static void are_products_of_matrices(void **state)
+{
+    enum result { OUT, IMAGES, WEIGHTS };
+    static const char forward[] = "float16[2,3,8,8] float16[4,3,3,3] (1,1) (2,2) (1,1) 1",
+                      groups[] = "float16[2,6,8,8] float16[4,3,3,3] (1,1) (2,2) (1,1) 2",
+                      transposed[] = "float16[2,3,8,8] float16[3,5,2,2] (0,0) (0,0) (2,2) (1,1) 1",
+                      backward[] = "float16[2,4,4,4] float16[2,3,8,8] float16[4,3,3,3]";
+    static const struct {
+        const char *name, *inputs;
+        enum result result;
+        double batch, m, n, k;
+    } rows[] = {
+        /* 2 x 4 x 4 places, 4 channels, of 3 x 3 x 3 each */
+        { "cudnn_convolution", forward, OUT, 1, 32, 4, 27 },
+        /* two products of half the channels */
+        { "cudnn_convolution", groups, OUT, 2, 32, 2, 27 },
+        /* 2 x 16 x 16 places, 5 channels; a stride of 2 and a filter of 2: each takes 3 channels of one place */
+        { "cudnn_convolution_transpose", transposed, OUT, 1, 512, 5, 3 },
+        /* 2 x 8 x 8 places of the images, 3 channels; 32 x 4 x 27 multiply-adds, so 9 for each */
+        { "convolution_backward", backward, IMAGES, 1, 128, 3, 9 },
+        /* 4 filters of 27 weights, over 2 x 4 x 4 places */
+        { "convolution_backward", backward, WEIGHTS, 1, 4, 27, 32 },
+    };
+    struct gt_inputs inputs = read_inputs("float16[2,6,8,8] float16[6,1,3,3] (1,1) (1,1) (1,1) 6");
+    struct gt_convolution c;
+    struct gt_product product;
+
+    (void)state;
+    assert_true(gt_convolution_of("cudnn_convolution", &inputs, &c));
+    assert_false(gt_convolution_product(&c, &c.out, &product)); /* each channel alone */
+    inputs = read_inputs("float16[2,3,8,8] float16[4,3,3,3]");
+    assert_true(gt_convolution_of("cudnn_convolution", &inputs, &c));
+    assert_false(gt_convolution_product(&c, &c.out, &product)); /* of unknown strides */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        inputs = read_inputs(rows[i].inputs);
+        assert_true(gt_convolution_of(rows[i].name, &inputs, &c));
+        assert_true(gt_convolution_product(&c,
+                                           rows[i].result == OUT      ? &c.out
+                                           : rows[i].result == IMAGES ? &c.images
+                                                                      : &c.weights,
+                                           &product));
+        assert_float_equal(product.batch, rows[i].batch, 1e-9);
+        assert_float_equal(product.m, rows[i].m, 1e-9);
+        assert_float_equal(product.n, rows[i].n, 1e-9);
+        assert_float_equal(product.k, rows[i].k, 1e-9);
+    }
+}
+
 static void others_are_no_convolutions(void **state)
 {
     static const struct {
@@ -130,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_have_their_sizes),
         cmocka_unit_test(other_numbers_say_nothing),
+        cmocka_unit_test(are_products_of_matrices),
         cmocka_unit_test(others_are_no_convolutions),
     };
 
