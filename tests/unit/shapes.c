@@ -35,6 +35,9 @@ static const struct { const char *name, *inputs, *asked; } operators[] = { /* as
     { "aten::copy_", "float32[768,256] bfloat16[768,256]", "float32[768,256] bfloat16[768,256]" }, /* of a weight */
     { "aten::nll_loss_forward", "float32[400,5000] int64[400]", "float32[2400,5000] int64[2400]" },
     { "aten::max_pool2d_with_indices", "float32[4,100,14,14]", "float32[8,100,14,14]" }, /* so many channels */
+    /* strides and paddings stay, whatever numbers they are */
+    { "aten::conv_transpose2d", "float32[4,16,9,9] float32[16,8,4,4] float32[8] (4,100) (1,4) (0,0) 4 (1,1)",
+      "float32[8,16,9,9] float32[16,8,4,4] float32[8] (4,100) (1,4) (0,0) 4 (1,1)" },
 };
 /* clang-format on */
 enum { OPERATORS = sizeof operators / sizeof operators[0] };
