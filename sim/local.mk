@@ -67,7 +67,7 @@ sim_libsim_a_SOURCES = \
     sim/changes/change_device.c sim/changes/change_graph.c sim/changes/change_grid.c \
     sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_share.c sim/changes/change_no_readback.c \
     sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
-    sim/changes/change_sizes.c sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
+    sim/changes/change_sizes.c sim/shapes/convolution.c sim/shapes/convolution.h sim/shapes/inputs.c sim/shapes/inputs.h sim/shapes/kernel_time.c sim/shapes/kernel_time.h \
     sim/shapes/precision.c sim/shapes/precision.h sim/shapes/profiled_work.c sim/shapes/profiled_work.h sim/shapes/product.c sim/shapes/product.h sim/shapes/roles.c sim/shapes/roles.h sim/shapes/sizes.c sim/shapes/sizes.h \
     sim/shapes/roofline.c sim/shapes/roofline.h sim/shapes/work.c sim/shapes/work.h sim/changes/change_shape.c sim/changes/change_types.c sim/changes/resize.c sim/changes/resize.h sim/shapes/types.c sim/shapes/types.h sim/shapes/votes.c sim/shapes/votes.h sim/shapes/widths.c sim/shapes/widths.h sim/shapes/held_memory.c sim/shapes/held_memory.h sim/shapes/memory.c sim/shapes/memory.h sim/shapes/result_bytes.c sim/shapes/result_bytes.h \
     sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \

@@ -103,7 +103,7 @@ struct gt_kernel_costs {
     double l2_holds_part, l2_spills_part;   /* of L2's bytes: up to there all is found in L2, from there on nothing */
     double thread_bytes, busy_thread_bytes; /* no thread moves more; from so many on it is busy with them */
     uint64_t attention_start_ps, plain_attention_start_ps, convolution_start_ps;
-    double attention_extra_keys, weight_gradient_power;
+    double attention_extra_keys, convolution_fading;
     double attention_scores, plain_attention_scores; /* of an SM, a cycle; the latter with heads of one element */
 };
 

@@ -197,8 +197,8 @@
          "attention of 32-bit numbers: time besides its tiles"), \
     TIME("kernel.convolution_start_us", "us", kernel.convolution_start_ps, LONGEST_US, "8", \
          "convolutions: time besides their tiles, at most half of it all"), \
-    KERNEL_NUMBER("weight_gradient_power", "power", weight_gradient_power, 0, 1, "0.6", \
-                  "power of the images by which gradients of convolutions' weights take longer: their sum is split"), \
+    KERNEL_NUMBER("convolution_fading", "power", convolution_fading, 0, 10, "0.5", \
+                  "how fast what a recorded convolution says of other sizes fades, where a matrix product's fades by 1"), \
     KERNEL_NUMBER("attention_scores", "scores/cycle", attention_scores, 0.001, 1e6, "9", \
                   "attention on tensor cores: pairs of a query and a key (attention_extra_keys included) for each SM"), \
     KERNEL_NUMBER("plain_attention_scores", "scores/cycle", plain_attention_scores, 0.001, 1e6, "3.06", \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/devices/occupancy.h"
+#include "sim/shapes/convolution.h"
 #include "sim/shapes/work.h"
 
 static double ratio(double to, double from)
@@ -209,18 +210,57 @@ static double attention_us(const struct gt_kernel_case *c)
                               filled(from.tiles / places));
 }
 
-static double convolution_us(const struct gt_kernel_case *c)
+/* Convolutions. */
+
+/* The matrix product that the kernel makes of it; false where that is not known, or none. */
+static bool convolution_product(const struct gt_kernel_case *c, const struct gt_inputs *inputs,
+                                struct gt_product *product)
+{
+    enum gt_work_part part = gt_work_part_of(c->operator_name, c->name);
+    struct gt_convolution convolution;
+
+    if (!gt_convolution_of(c->operator_name, inputs, &convolution) ||
+        (convolution.backward && part == GT_WORK_MAIN)) /* of which gradient, nobody says */
+        return false;
+    *product =
+        (struct gt_product){ .precision = gt_precision_of(&convolution.images, c->name), .form = GT_PRODUCT_TN };
+    return gt_convolution_product(&convolution,
+                                  part == GT_WORK_WEIGHT_GRADIENT  ? &convolution.weights
+                                  : part == GT_WORK_INPUT_GRADIENT ? &convolution.images
+                                                                   : &convolution.out,
+                                  product);
+}
+
+/* Without a product to sum up, as of filters with one channel, a kernel has no long start. */
+static uint64_t convolution_start_ps(const struct gt_kernel_case *c)
+{
+    struct gt_convolution convolution;
+    bool one_channel = gt_convolution_of(c->operator_name, c->from, &convolution) && convolution.weights.size[1] == 1;
+
+    return one_channel ? c->device->kernel.least_ps : c->device->kernel.convolution_start_ps;
+}
+
+static double convolution_us(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)
 {
     const struct gt_kernel_costs *costs = &c->device->kernel;
     struct traffic t = traffic_of(c);
     double now = (double)gt_kernel_blocks(c->kernel) / c->device->sms, growth = ratio(t.new_elements, t.elements);
+    struct gt_product from, to;
 
     if (!gt_convolution_multiplies(c->name))
         return streaming_us(c);
-    growth = gt_work_part_of(c->operator_name, c->name) == GT_WORK_WEIGHT_GRADIENT
-                 ? pow(growth, costs->weight_gradient_power)
-                 : filled(now * growth) / filled(now);
-    return after_start_us(c, costs->convolution_start_ps, growth);
+    if (convolution_product(c, c->from, &from) && convolution_product(c, c->to, &to))
+        return after_start_us(c, costs->least_ps,
+                              gt_product_from_us(&from, c->took_us, &to, costs->convolution_fading, sweep) /
+                                  c->took_us);
+    return after_start_us(c, convolution_start_ps(c), filled(now * growth) / filled(now));
+}
+
+/* Kernels of a convolution may be those of matrix products. */
+static bool is_of_convolution(const struct gt_kernel_case *c)
+{
+    return c->family == GT_FAMILY_CONVOLUTION ||
+           (gt_is_convolution(c->operator_name) && gt_work_part_of(c->operator_name, c->name) != GT_WORK_HELP);
 }
 
 static bool only_types_change(const struct gt_kernel_case *c);
@@ -232,14 +272,12 @@ static double after_us(const struct gt_kernel_case *c, struct gt_product_sweep *
 
     if (c->product_us > 0 && gt_product_of(c->operator_name, c->from, c->name, &from) &&
         gt_product_of(c->operator_name, c->to, c->name, &to))
-        return gt_product_from_us(&from, c->product_us, &to, sweep) / c->product_us * c->took_us;
+        return gt_product_from_us(&from, c->product_us, &to, GT_PRODUCT_FADING, sweep) / c->product_us * c->took_us;
     if (only_types_change(c))
         return typed_us(c);
-    switch (c->family) {
-    case GT_FAMILY_ATTENTION: return attention_us(c);
-    case GT_FAMILY_CONVOLUTION: return convolution_us(c);
-    default: return streaming_us(c);
-    }
+    if (is_of_convolution(c))
+        return convolution_us(c, sweep);
+    return c->family == GT_FAMILY_ATTENTION ? attention_us(c) : streaming_us(c);
 }
 
 double gt_kernel_time_factor(const struct gt_kernel_case *c, struct gt_product_sweep *sweep)

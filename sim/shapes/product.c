@@ -273,12 +273,12 @@ static double largest_step(const struct gt_product *one, const struct gt_product
                 fmax(fabs(log2(one->n / other->n)), fabs(log2(one->k / other->k))));
 }
 
-double gt_product_from_us(const struct gt_product *from, double took_us, const struct gt_product *to,
+double gt_product_from_us(const struct gt_product *from, double took_us, const struct gt_product *to, double fading,
                           struct gt_product_sweep *sweep)
 {
     /* Found on the sweep: errors of two products whose sides differ by that much are correlated so far.  Other precisions have
      * other kernels. */
-    double kept = from->precision == to->precision ? 1 / (1 + largest_step(from, to)) : 0;
+    double kept = from->precision == to->precision ? 1 / (1 + fading * largest_step(from, to)) : 0;
 
     return gt_product_us(to, sweep) * pow(took_us / gt_product_us(from, sweep), kept);
 }

@@ -55,8 +55,10 @@ bool gt_product_is_aligned(const struct gt_product *product);
 /* How long all of its kernels take on the sweep's device.  The sweep remembers it. */
 double gt_product_us(const struct gt_product *product, struct gt_product_sweep *sweep);
 
-/* How long product `to` takes where `from` took `took_us`.  The nearer the two are, the more that measurement says of `to`. */
-double gt_product_from_us(const struct gt_product *from, double took_us, const struct gt_product *to,
+/* How long product `to` takes where `from` took `took_us`.  The nearer the two are, the more that measurement says of `to`; it says
+ * less the faster it fades: by GT_PRODUCT_FADING where a library has as many kernels to choose from as for matrices. */
+#define GT_PRODUCT_FADING 1.0
+double gt_product_from_us(const struct gt_product *from, double took_us, const struct gt_product *to, double fading,
                           struct gt_product_sweep *sweep);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/devices/kernel_bound.h"
+#include "sim/shapes/convolution.h"
 #include "sim/shapes/product.h"
 #include "sim/shapes/roles.h"
 
@@ -256,27 +257,13 @@ static bool attention_work(const char *operator_name, const struct gt_inputs *in
     return true;
 }
 
-/* Convolutions: where their images, weights and result are. */
+/* Convolutions. */
 
-static bool is_backward(const char *operator_name)
+bool gt_work_needs_out(const char *operator_name, const struct gt_inputs *inputs)
 {
-    return strcmp(operator_name, "convolution_backward") == 0;
-}
+    struct gt_convolution convolution;
 
-static bool is_transposed(const char *operator_name)
-{
-    return strcmp(operator_name, "cudnn_convolution_transpose") == 0;
-}
-
-static bool is_convolution(const char *operator_name)
-{
-    return is_backward(operator_name) || strstr(operator_name, "conv") != NULL;
-}
-
-bool gt_work_needs_out(const char *operator_name)
-{
-    return is_convolution(operator_name) && !is_backward(operator_name) &&
-           gt_roles_of(operator_name)[0] == GT_ROLE_IMAGES;
+    return gt_convolution_of(operator_name, inputs, &convolution) && !convolution.has_out;
 }
 
 /* Strides make images smaller; padding makes them larger, but not by more than the weights' sides. */
@@ -293,35 +280,32 @@ bool gt_work_could_be_out(const struct gt_inputs *inputs, const struct gt_tensor
     return true;
 }
 
-/* Each element of the result takes a multiply-add for each of a filter's weights. */
+/* A gradient takes as much as the pass forward. */
 static bool convolution_work(const char *operator_name, const struct gt_inputs *inputs, const struct gt_tensor *out,
-                             const char *kernel, struct gt_work *work)
+                             enum gt_work_part part, const char *kernel, struct gt_work *work)
 {
-    bool backward = is_backward(operator_name), transposed = is_transposed(operator_name);
-    const struct gt_tensor *images = &inputs->tensors[backward], *weights = images + 1;
-    double places;
+    double passes = part == GT_WORK_GRADIENTS ? 2 : 1;
+    struct gt_convolution c;
 
-    if (inputs->count < backward + 2 || !images->is_tensor || weights->sides != images->sides || images->sides < 3 ||
-        !multiplies_floats(images))
+    if (!gt_convolution_of(operator_name, inputs, &c) || !multiplies_floats(&c.images))
         return false;
-    if (backward)
-        out = &inputs->tensors[0];
-    if (out == NULL && !transposed)
+    if (!c.has_out && out != NULL) {
+        c.out = *out;
+        c.has_out = true;
+    }
+    if (c.backward && part == GT_WORK_MAIN) /* of which gradient, nobody says */
         return false;
-    if (backward && gt_work_part_of(operator_name, kernel) == GT_WORK_MAIN) /* of which gradient, nobody says */
-        return false;
-    places = gt_tensor_elements(transposed ? images : out) / (double)(transposed ? images : out)->size[1];
     *work = (struct gt_work){
-        .precision = gt_precision_of(images, kernel),
-        .flops = 2 * places * gt_tensor_elements(weights),
-        .bytes = gt_tensor_bytes(images) + gt_tensor_bytes(weights) +
-                 (out != NULL ? gt_tensor_elements(out) * images->element_bytes : 0),
+        .precision = gt_precision_of(&c.images, kernel),
+        .flops = passes * gt_convolution_flops(&c),
+        .bytes = passes * (gt_tensor_bytes(&c.images) + gt_tensor_bytes(&c.weights) +
+                           gt_tensor_elements(&c.out) * c.images.element_bytes),
     };
     return work->flops > 0;
 }
 
 bool gt_work_of(const char *operator_name, const struct gt_inputs *inputs, const struct gt_tensor *out,
-                const char *kernel, struct gt_work *work)
+                enum gt_work_part part, const char *kernel, struct gt_work *work)
 {
     const struct stream *stream = stream_of(operator_name);
 
@@ -331,8 +315,8 @@ bool gt_work_of(const char *operator_name, const struct gt_inputs *inputs, const
         return stream_work(stream, inputs, work);
     if (gt_product_first(operator_name) >= 0)
         return product_work(operator_name, inputs, kernel, work);
-    if (is_convolution(operator_name) && gt_roles_of(operator_name)[0] == GT_ROLE_IMAGES)
-        return convolution_work(operator_name, inputs, out, kernel, work);
+    if (gt_is_convolution(operator_name))
+        return convolution_work(operator_name, inputs, out, part, kernel, work);
     return attention_work(operator_name, inputs, work);
 }
 
@@ -355,11 +339,26 @@ enum gt_work_part gt_work_part_of(const char *operator_name, const char *kernel)
         return strcasestr(kernel, "splitkreduce") != NULL || family == GT_FAMILY_COPY ? GT_WORK_HELP : GT_WORK_MAIN;
     if (gt_roles_of(operator_name)[0] == GT_ROLE_HEADS || gt_roles_of(operator_name)[0] == GT_ROLE_HEADS_LAST)
         return family == GT_FAMILY_ATTENTION ? GT_WORK_MAIN : GT_WORK_HELP;
-    if (!is_convolution(operator_name))
+    if (!gt_is_convolution(operator_name))
         return GT_WORK_MAIN;
     if (!gt_convolution_multiplies(kernel) || family == GT_FAMILY_COPY || family == GT_FAMILY_REDUCTION)
         return GT_WORK_HELP;
-    if (is_backward(operator_name) && strcasestr(kernel, "dgrad") != NULL)
+    if (strcmp(operator_name, "convolution_backward") != 0)
+        return GT_WORK_MAIN;
+    if (strcasestr(kernel, "dgrad") != NULL)
         return GT_WORK_INPUT_GRADIENT;
-    return is_backward(operator_name) && strcasestr(kernel, "wgrad") != NULL ? GT_WORK_WEIGHT_GRADIENT : GT_WORK_MAIN;
+    return strcasestr(kernel, "wgrad") != NULL || strstr(kernel, "grad_weight") != NULL ? GT_WORK_WEIGHT_GRADIENT
+                                                                                        : GT_WORK_MAIN;
+}
+
+enum gt_work_part gt_work_part_left(const char *operator_name, const struct gt_inputs *inputs, bool inputs_made,
+                                    bool weights_made)
+{
+    struct gt_convolution c;
+
+    if (!gt_convolution_of(operator_name, inputs, &c) || !c.backward)
+        return GT_WORK_MAIN;
+    if (c.wants_images && !inputs_made)
+        return c.wants_weights && !weights_made ? GT_WORK_GRADIENTS : GT_WORK_INPUT_GRADIENT;
+    return c.wants_weights && !weights_made ? GT_WORK_WEIGHT_GRADIENT : GT_WORK_MAIN;
 }

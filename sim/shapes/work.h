@@ -21,21 +21,27 @@ enum gt_work_part {
     GT_WORK_MAIN,            /* the operator's work, or a share of it */
     GT_WORK_INPUT_GRADIENT,  /* of a convolution */
     GT_WORK_WEIGHT_GRADIENT, /* likewise */
+    GT_WORK_GRADIENTS,       /* both */
     GT_WORK_HELP,            /* prepares data for those, or sums up behind them: nothing that the operator needs */
     GT_WORK_PARTS
 };
 enum gt_work_part gt_work_part_of(const char *operator_name, const char *kernel);
+/* What those kernels of an operator do of which gt_work_part_of() says GT_WORK_MAIN: of a convolution's gradients, which of them do
+ * not all tell by their names, those that the operator is asked for and no other kernel of it makes.  `inputs_made`,
+ * `weights_made`: another kernel makes that gradient. */
+enum gt_work_part gt_work_part_left(const char *operator_name, const struct gt_inputs *inputs, bool inputs_made,
+                                    bool weights_made);
 
 /* Does the kernel of a convolution multiply, or does it only turn data round for one that does? */
 bool gt_convolution_multiplies(const char *kernel);
 
-/* The work of one part, all of whose kernels share it; `kernel` is the name of one.  `out`: of a convolution that goes
- * forward, what comes out of it (strides are not recorded); else, and where that is not known, NULL.  False: not known. */
+/* The work of one part, all of whose kernels share it; `kernel` is the name of one.  `out`: of a convolution whose strides were not
+ * recorded, what comes out of it; else, and where that is not known, NULL.  False: not known. */
 bool gt_work_of(const char *operator_name, const struct gt_inputs *inputs, const struct gt_tensor *out,
-                const char *kernel, struct gt_work *work);
+                enum gt_work_part part, const char *kernel, struct gt_work *work);
 
-/* Does the operator make images whose size its inputs do not say, so that gt_work_of() needs `out`? */
-bool gt_work_needs_out(const char *operator_name);
+/* Is it a convolution whose inputs do not say how large its result is, so that gt_work_of() needs `out`? */
+bool gt_work_needs_out(const char *operator_name, const struct gt_inputs *inputs);
 /* Could the tensor come out of that convolution? */
 bool gt_work_could_be_out(const struct gt_inputs *inputs, const struct gt_tensor *out);
 

@@ -133,7 +133,7 @@ static enum gt_kernel_bound bound_of(const struct scaling *scaling, const struct
         return bound;
     by = gt_operator_name(w, range);
     return gt_work_part_of(by, name) == GT_WORK_MAIN &&
-                   gt_work_of(by, gt_inputs_of(&scaling->inputs, range), NULL, name, &work) &&
+                   gt_work_of(by, gt_inputs_of(&scaling->inputs, range), NULL, GT_WORK_MAIN, name, &work) &&
                    gt_roofline_of(&work, (double)stated / 1e6, scaling->from, &roofline)
                ? roofline.roof
                : bound;

@@ -48,9 +48,46 @@ static bool read_sizes(const char **at, struct gt_tensor *tensor)
     return true;
 }
 
+/* "2", "-1" */
+static bool read_number(const char **at, struct gt_tensor *tensor)
+{
+    char *end;
+    long long number;
+
+    if (!isdigit((unsigned char)(*at)[**at == '-']) || tensor->numbers == GT_TENSOR_SIDES)
+        return false;
+    errno = 0;
+    number = strtoll(*at, &end, 10);
+    if (errno != 0 || number < -INT32_MAX || number > INT32_MAX)
+        return false;
+    tensor->number[tensor->numbers++] = (int32_t)number;
+    *at = end;
+    return true;
+}
+
+/* "2,2)" */
+static bool read_numbers(const char **at, struct gt_tensor *tensor)
+{
+    tensor->is_list = true;
+    if (**at != ')')
+        do {
+            if (!read_number(at, tensor))
+                return false;
+        } while (*(*at)++ == ',');
+    else
+        ++*at;
+    return (*at)[-1] == ')';
+}
+
 static bool read_input(const char **at, struct gt_tensor *tensor)
 {
     memset(tensor, 0, sizeof *tensor);
+    if (**at == '(') {
+        ++*at;
+        return read_numbers(at, tensor);
+    }
+    if (isdigit((unsigned char)(*at)[**at == '-']))
+        return read_number(at, tensor);
     if (**at == '-') {
         ++*at;
         return true;
@@ -79,6 +116,22 @@ int gt_tensors_read(const char *text, struct gt_tensor tensors[GT_MOST_INPUTS])
     }
 }
 
+static void write_tensor(FILE *out, const struct gt_tensor *tensor)
+{
+    fputs(tensor->type, out);
+    for (int i = 0; i < tensor->sides; i++)
+        fprintf(out, "%c%llu", i == 0 ? '[' : ',', (unsigned long long)tensor->size[i]);
+    fprintf(out, "%s]%s", tensor->sides == 0 ? "[" : "", tensor->is_list ? "+" : "");
+}
+
+static void write_numbers(FILE *out, const struct gt_tensor *tensor)
+{
+    fputs(tensor->is_list ? "(" : "", out);
+    for (int i = 0; i < tensor->numbers; i++)
+        fprintf(out, "%s%d", i > 0 ? "," : "", (int)tensor->number[i]);
+    fputs(tensor->is_list ? ")" : "", out);
+}
+
 char *gt_tensors_text(const struct gt_tensor *tensors, int count)
 {
     char *text = NULL;
@@ -88,13 +141,13 @@ char *gt_tensors_text(const struct gt_tensor *tensors, int count)
     if (out == NULL)
         gt_bug("no memory for a text");
     for (int i = 0; i < count; i++) {
-        const struct gt_tensor *tensor = &tensors[i];
-
-        fprintf(out, "%s%s", i > 0 ? " " : "", tensor->is_tensor ? tensor->type : "-");
-        for (int j = 0; j < tensor->sides; j++)
-            fprintf(out, "%c%llu", j == 0 ? '[' : ',', (unsigned long long)tensor->size[j]);
-        if (tensor->is_tensor)
-            fprintf(out, "%s]%s", tensor->sides == 0 ? "[" : "", tensor->is_list ? "+" : "");
+        fputs(i > 0 ? " " : "", out);
+        if (tensors[i].is_tensor)
+            write_tensor(out, &tensors[i]);
+        else if (tensors[i].numbers > 0 || tensors[i].is_list)
+            write_numbers(out, &tensors[i]);
+        else
+            fputc('-', out);
     }
     fclose(out);
     return text;

@@ -1,7 +1,8 @@
 /* tensor.h - types and sizes of an operator's inputs, as gt_range.inputs holds them.
  *
  * A text with a word an input: "bfloat16[8,128,768]" is a tensor, "float32[]" one without sides, "?[8]" one of unknown type,
- * "-" anything else: a number, a list of numbers, nothing; "?[64,3]+" a list of tensors, of which it is the first.
+ * "?[64,3]+" a list of tensors, of which it is the first; "-1" is a whole number (of truths, true is 1 and false 0), "(2,2)" a list
+ * of them, "()" an empty one; "-" anything else: a number that was not recorded or is not whole, nothing.
  */
 #ifndef GRIDTIDE_SIM_WORKLOAD_TENSOR_H
 #define GRIDTIDE_SIM_WORKLOAD_TENSOR_H
@@ -13,15 +14,17 @@ enum { GT_TENSOR_SIDES = 8, GT_TENSOR_TYPE_BYTES = 20, GT_MOST_INPUTS = 12 };
 
 struct gt_tensor {
     uint64_t size[GT_TENSOR_SIDES];
+    int32_t number[GT_TENSOR_SIDES]; /* of what is no tensor, but a whole number or a list of them */
     char type[GT_TENSOR_TYPE_BYTES]; /* "float32"; "?": not known */
     uint8_t sides;
     uint8_t element_bytes; /* 0: not known */
-    bool is_list;          /* the first of a list */
-    bool is_tensor;        /* false: anything else, and all is 0 */
+    uint8_t numbers;       /* how many */
+    bool is_list;          /* a tensor: the first of a list; numbers: in brackets */
+    bool is_tensor;        /* false: numbers, or anything else, and then all is 0 */
 };
 
-/* The inputs that the text names, of GT_TENSOR_SIDES sides each at most, the first GT_MOST_INPUTS of them; those behind are checked and left out.  Returns their number; -1:
- * that is no such text. */
+/* The inputs that the text names, of GT_TENSOR_SIDES sides or numbers each at most, the first GT_MOST_INPUTS of them; those behind
+ * are checked and left out.  Numbers are within 31 bits and a sign.  Returns how many; -1: that is no such text. */
 int gt_tensors_read(const char *text, struct gt_tensor tensors[GT_MOST_INPUTS]);
 
 /* The text of them, malloced. */

@@ -146,3 +146,17 @@ convolved() {
     [ "$(convolved 'float16[32,128,28,28] float16[128]')" = null ] # other channels
     [ "$(convolved 'float16[32,64] float16[64]')" = null ]         # no images
 }
+
+@test "explain: a kernel that does not tell which gradient it makes makes the one that no other does" {
+    {
+        echo '{"gridtide":1,"name":"made","device":"h200"}'
+        echo '{"kernel":"sm90_xmma_wgrad_implicit_gemm","grid":1024,"block":128,"registers":32}'
+        echo '{"kernel":"implicit_convolve_sgemm","grid":1024,"block":128,"registers":32}'
+        echo '{"range":"aten::convolution_backward","calls":2,"inputs":"float16[32,64,28,28] float16[32,64,56,56] float16[64,64,3,3] (0) (2,2) (1,1) (1,1) 0 (0,0) 1 (1,1,0)"}'
+        echo '{"call":"launch","kernel":"sm90_xmma_wgrad_implicit_gemm","stream":"s","op_duration_us":50}'
+        echo '{"call":"launch","kernel":"implicit_convolve_sgemm","stream":"s","op_duration_us":50}'
+    } > gradients.jsonl
+    "$GRIDTIDE" run -q gradients.jsonl -o gradients.db
+    # 2 x 32 x 64 x 28 x 28 results x 64 x 3 x 3 weights, each
+    [ "$(explained gradients.db | jq -c '[.kernels[].flops]')" = '[1849688064,1849688064]' ]
+}

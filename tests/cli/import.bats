@@ -166,3 +166,27 @@ END
     "$GRIDTIDE" import -q "$data/kineto-modern.json" -o plain.jsonl
     ! grep -q cooperative plain.jsonl
 }
+
+@test "import keeps strides and paddings of convolutions, and the trace reads back as itself" {
+    cat > convolution.json <<'END'
+{"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "aten::cudnn_convolution", "pid": 1, "tid": 1, "ts": 1, "dur": 9, "args": {"External id": 1,
+ "Concrete Inputs": ["", "", "[1, 1]", "[2, 2]", "[1, 1]", "1", "False", "0.5", "True"],
+ "Input type": ["c10::Half", "c10::Half", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"],
+ "Input Dims": [[2, 3, 8, 8], [4, 3, 3, 3], [], [], [], [], [], [], []]}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "args": {"correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "fprop", "pid": 0, "tid": 7, "ts": 9, "dur": 3,
+ "args": {"device": 0, "context": 1, "stream": 7, "correlation": 1, "grid": [1, 1, 1], "block": [32, 1, 1]}}]}
+END
+    "$GRIDTIDE" import -q convolution.json -o a.jsonl
+    grep -q '"inputs":"float16\[2,3,8,8\] float16\[4,3,3,3\] (1,1) (2,2) (1,1) 1 0 - 1"' a.jsonl
+    "$GRIDTIDE" import -q a.jsonl -o again.jsonl
+    cmp a.jsonl again.jsonl
+    # 2 x 2 x 4 x 4 x 4 results x 3 x 3 x 3 weights
+    "$GRIDTIDE" run -q --device h200 a.jsonl -o a.db
+    [ "$("$GRIDTIDE" explain --no-predict -f json a.db | jq .kernels[0].flops)" = 6912 ]
+    sed -i 's/(2,2)/(2,2/' a.jsonl
+    run "$GRIDTIDE" import a.jsonl -o broken.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"a.jsonl:"*"it takes a word an input"* ]]
+}

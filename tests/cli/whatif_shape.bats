@@ -59,3 +59,22 @@ kernels() {
     [ "$status" -eq 1 ]
     [[ "$output" == *"launches nothing itself; operators that it calls do, such as 'aten::addmm'"* ]]
 }
+
+@test "a convolution keeps its strides, and its time follows the product that it is" {
+    {
+        echo '{"gridtide":1,"name":"convolved","device":"h200"}'
+        echo '{"kernel":"sm90_xmma_fprop_implicit_gemm_f16f16_f16f32","grid":132,"block":128,"registers":16,"duration_us":40}'
+        echo '{"range":"aten::cudnn_convolution","calls":1,"inputs":"float16[32,256,56,56] float16[256,256,3,3] (1,1) (2,2) (1,1) 1"}'
+        echo '{"call":"launch","kernel":"sm90_xmma_fprop_implicit_gemm_f16f16_f16f32","stream":"s","duration_us":3}'
+    } > convolved.jsonl
+    "$GRIDTIDE" whatif -q convolved.jsonl --change 'shape=cudnn_convolution:_x_x112x112' -o images.db
+    inputs=$(sqlite3 images.db "select inputs from range_inputs where trace_id = (select max(trace_id) from trace)")
+    [ "$inputs" = 'float16[32,256,112,112] float16[256,256,3,3] (1,1) (2,2) (1,1) 1' ]
+    # 32 x 28 x 28 places by 256 channels and 2304 weights take 40 us, near what cuBLAS takes: four times as many four times that, beyond a
+    # start of 0.95 us, however few blocks the kernel has
+    [[ "$(kernels images.db)" =~ ^1(5[5-9]|6[0-5])\. ]]
+    "$GRIDTIDE" whatif -q convolved.jsonl --change batch=32:64 -o batch.db
+    inputs=$(sqlite3 batch.db "select inputs from range_inputs where trace_id = (select max(trace_id) from trace)")
+    [ "$inputs" = 'float16[64,256,56,56] float16[256,256,3,3] (1,1) (2,2) (1,1) 1' ]
+    [[ "$(kernels batch.db)" =~ ^(7[7-9]|8[0-3])\. ]]
+}

@@ -400,6 +400,59 @@ static void test_numbers(void **state)
     assert_true(kineto_number_of_text("main", 4) != kineto_number_of_text("side", 4));
 }
 
+/* The inputs of an operator: tensors, and of convolutions numbers. */
+static void test_inputs(void **state)
+{
+#define SIZES  "\"Input Dims\":[[2,3,8,8],[4,3,3,3],[],[],[]]"
+#define TYPES  "\"Input type\":[\"float\",\"c10::Half\",\"ScalarList\",\"Scalar\",\"Scalar\"]"
+#define VALUES ",\"Concrete Inputs\":"
+    static const struct {
+        const char *name, *args, *inputs;
+    } cases[] = {
+        { "aten::conv", SIZES "," TYPES, "float32[2,3,8,8] float16[4,3,3,3]" },
+        { "aten::conv", SIZES "," TYPES VALUES "[\"\",\"\",\"[1, 2]\",\"True\",\"-3\"]",
+          "float32[2,3,8,8] float16[4,3,3,3] (1,2) 1 -3" },
+        { "aten::conv", SIZES "," TYPES VALUES "[\"\",\"\",\"\",\"0.5\",\"False\"]",
+          "float32[2,3,8,8] float16[4,3,3,3] - - 0" },
+        { "aten::conv", SIZES "," TYPES VALUES "[\"7\",\"8\",\"[True, False]\",\"None\",\"[]\"]",
+          "float32[2,3,8,8] float16[4,3,3,3] (1,0) - ()" },
+        /* numbers beyond 31 bits, texts of more than one number, more than eight in a list, a NUL */
+        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[2147483648]\",\"1 2\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3] - - 1" },
+        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[1, 2, 3, 4, 5, 6, 7, 8, 9]\",\"1,2\",\"1\"]",
+          "?[2,3,8,8] ?[4,3,3,3] - - 1" },
+        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[[1]]\",\"1;2\",\"1\\u00002\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        /* of other numbers of inputs, or with lists between: nobody knows which is whose */
+        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        { "aten::conv", SIZES VALUES "[\"\",\"\",[1,2],\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        /* others' numbers are not kept, and no inputs without a tensor */
+        { "aten::view", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        { "aten::conv", "\"Input Dims\":[[]]" VALUES "[\"1\"]", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1000], message[GT_ERROR_TEXT_BYTES];
+        struct gt_workload *w;
+
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"%s\",\"ts\":1,\"dur\":9,\"args\":{%s}},"
+                 "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":2,\"dur\":2,"
+                 "\"args\":{\"correlation\":1}}," KERNEL ",\"ts\":9,\"dur\":3,\"args\":{" KERNEL_ARGS "}}]",
+                 cases[i].name, cases[i].args);
+        w = read_string(text, strlen(text), message);
+        assert_non_null(w);
+        assert_int_equal(w->range_count, 1);
+        if (cases[i].inputs == NULL)
+            assert_int_equal(w->ranges[0].inputs, GT_NONE);
+        else
+            assert_string_equal(gt_name_text(w, w->ranges[0].inputs), cases[i].inputs);
+        gt_workload_free(w);
+    }
+#undef SIZES
+#undef TYPES
+#undef VALUES
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,7 +462,7 @@ int main(void)
         cmocka_unit_test(test_graph_stream), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_truncations),  cmocka_unit_test(test_words_across_chunks),
         cmocka_unit_test(test_nul_in_name),  cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_inputs),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -35,6 +35,9 @@ static const struct { const char *name, *inputs, *asked; } operators[] = { /* as
     { "aten::copy_", "float32[768,256] bfloat16[768,256]", "float32[768,256] bfloat16[768,256]" }, /* of a weight */
     { "aten::nll_loss_forward", "float32[400,5000] int64[400]", "float32[2400,5000] int64[2400]" },
     { "aten::max_pool2d_with_indices", "float32[4,100,14,14]", "float32[8,100,14,14]" }, /* so many channels */
+    /* strides and paddings stay, whatever numbers they are */
+    { "aten::conv_transpose2d", "float32[4,16,9,9] float32[16,8,4,4] float32[8] (4,100) (1,4) (0,0) 4 (1,1)",
+      "float32[8,16,9,9] float32[16,8,4,4] float32[8] (4,100) (1,4) (0,0) 4 (1,1)" },
 };
 /* clang-format on */
 enum { OPERATORS = sizeof operators / sizeof operators[0] };
@@ -149,12 +152,13 @@ static void what_was_measured_counts_nearby(void **state)
     (void)state;
     load(&device, &sweep);
     own = gt_product_us(&from, sweep);
-    assert_true(fabs(gt_product_from_us(&from, 3 * own, &to, sweep) / (3 * own) - 1) < 1e-9); /* itself */
-    to.m = 2048; /* one doubling away: the root of the factor 3 */
-    near = gt_product_from_us(&from, 3 * own, &to, sweep) / gt_product_us(&to, sweep);
+    assert_true(fabs(gt_product_from_us(&from, 3 * own, &to, GT_PRODUCT_FADING, sweep) / (3 * own) - 1) <
+                1e-9); /* itself */
+    to.m = 2048;       /* one doubling away: the root of the factor 3 */
+    near = gt_product_from_us(&from, 3 * own, &to, GT_PRODUCT_FADING, sweep) / gt_product_us(&to, sweep);
     assert_true(fabs(near / sqrt(3) - 1) < 1e-9);
     to.m = 8192; /* three: its fourth root */
-    far = gt_product_from_us(&from, 3 * own, &to, sweep) / gt_product_us(&to, sweep);
+    far = gt_product_from_us(&from, 3 * own, &to, GT_PRODUCT_FADING, sweep) / gt_product_us(&to, sweep);
     assert_true(fabs(far / pow(3, 0.25) - 1) < 1e-9);
     gt_product_sweep_free(sweep);
 }
@@ -219,6 +223,48 @@ static void attention_follows_tiles_and_keys(void **state)
 
     (void)state;
     assert_true(fabs(us - 353.5) < 0.5);
+}
+
+/* Eight times as many images: a product of 8 x 14 x 14 = 1568 places, later 12544, by 512 channels, each of 256 x 3 x 3 = 2304 weights.
+ * What a kernel takes beyond its start grows as the model of products says. */
+static void convolutions_are_products(void **state)
+{
+    static const char kernel[] = "sm90_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x64";
+    static const char from[] = "float16[8,256,28,28] float16[512,256,3,3] (1,1) (2,2) (1,1) 1";
+    static const char to[] = "float16[64,256,28,28] float16[512,256,3,3] (1,1) (2,2) (1,1) 1";
+    struct gt_product one = { GT_PRECISION_HALF, GT_PRODUCT_TN, 1, 1568, 512, 2304 }, other = one;
+    struct gt_device device;
+    struct gt_product_sweep *sweep;
+    double own, more, start_us;
+
+    (void)state;
+    load(&device, &sweep);
+    other.m = 12544;
+    own = gt_product_us(&one, sweep);
+    more = gt_product_us(&other, sweep) / own;
+    start_us = (double)device.kernel.least_ps / 1e6;
+    assert_true(more > 4 && more < 8);
+    /* the grid, made for the device, does not count */
+    assert_true(fabs(after_us(kernel, "cudnn_convolution", from, to, 132, own) -
+                     (start_us + (own - start_us) * more)) < 1e-6);
+    /* three times as long: at three doublings 3^(1 / (1 + 3 x 0.5)) times as long */
+    assert_true(fabs(after_us(kernel, "cudnn_convolution", from, to, 132, 3 * own) -
+                     (start_us + (3 * own - start_us) * more * pow(3, 1 / 2.5 - 1))) < 1e-6);
+    /* cuBLAS's kernels do it, too */
+    assert_true(fabs(after_us("nvjet_sm90_hsh_224x64_64x5_2x1_v_bz_NNN", "cudnn_convolution", from, to, 132, own) -
+                     (start_us + (own - start_us) * more)) < 1e-6);
+    gt_product_sweep_free(sweep);
+}
+
+/* 528 blocks are 4 an SM; eight times as many: sqrt(1 + 32^2) / sqrt(1 + 4^2) = 7.765 of the 9.05 us beyond the start. */
+static void channels_alone_are_none(void **state)
+{
+    double us = after_us("conv_depthwise2d_forward_kernel", "_conv_depthwise2d",
+                         "float32[8,384,28,28] float32[384,1,5,5] (5,5) - (1,1) (2,2) (1,1)",
+                         "float32[64,384,28,28] float32[384,1,5,5] (5,5) - (1,1) (2,2) (1,1)", 528, 10);
+
+    (void)state;
+    assert_true(fabs(us - (0.95 + 9.05 * 7.765)) < 0.01);
 }
 
 static void types_change_bytes(void **state)
@@ -382,6 +428,8 @@ int main(void)
         cmocka_unit_test(streaming_follows_bytes),
         cmocka_unit_test(what_does_not_touch_all_stays),
         cmocka_unit_test(attention_follows_tiles_and_keys),
+        cmocka_unit_test(convolutions_are_products),
+        cmocka_unit_test(channels_alone_are_none),
         cmocka_unit_test(types_change_bytes),
         cmocka_unit_test(attention_of_another_type),
         cmocka_unit_test(products_of_another_type),

@@ -33,6 +33,27 @@ static void reads_and_writes(void **state)
     free(again);
 }
 
+static void reads_numbers(void **state)
+{
+    static const char text[] = "float32[1,3,8,8] - (2,1) -1 () 0 (2147483647,-2147483647) (1,2,3,4,5,6,7,8)";
+    struct gt_tensor tensors[GT_MOST_INPUTS];
+    char *again;
+
+    (void)state;
+    assert_int_equal(gt_tensors_read(text, tensors), 8);
+    assert_int_equal(tensors[0].numbers, 0);
+    assert_true(tensors[1].numbers == 0 && !tensors[1].is_list);
+    assert_true(tensors[2].numbers == 2 && tensors[2].is_list && !tensors[2].is_tensor && tensors[2].sides == 0);
+    assert_true(tensors[2].number[0] == 2 && tensors[2].number[1] == 1);
+    assert_true(tensors[3].numbers == 1 && !tensors[3].is_list && tensors[3].number[0] == -1);
+    assert_true(tensors[4].numbers == 0 && tensors[4].is_list);
+    assert_true(tensors[5].numbers == 1 && tensors[5].number[0] == 0);
+    assert_true(gt_tensor_elements(&tensors[2]) == 0 && gt_tensor_bytes(&tensors[3]) == 0);
+    again = gt_tensors_text(tensors, 8);
+    assert_string_equal(again, text);
+    free(again);
+}
+
 static void those_behind_the_last_are_checked_alone(void **state)
 {
     struct gt_tensor tensors[GT_MOST_INPUTS];
@@ -70,7 +91,27 @@ static void refuses_others(void **state)
                                          "f32[1]  -",
                                          "float32[99999999999999999999]",
                                          "averyverylongtypename[1]",
-                                         "float32[1,1,1,1,1,1,1,1,1]" };
+                                         "float32[1,1,1,1,1,1,1,1,1]",
+                                         "(",
+                                         "(1",
+                                         "(1,",
+                                         "(1,)",
+                                         "(,1)",
+                                         "(1))",
+                                         "((1))",
+                                         "(1 ,2)",
+                                         "(1.5)",
+                                         "(+1)",
+                                         "(-)",
+                                         "1.5",
+                                         "1e3",
+                                         "--1",
+                                         "1,2",
+                                         "(1)+",
+                                         "2147483648",
+                                         "-2147483648",
+                                         "99999999999999999999",
+                                         "(1,2,3,4,5,6,7,8,9)" };
     struct gt_tensor tensors[GT_MOST_INPUTS];
 
     (void)state;
@@ -83,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_writes),
+        cmocka_unit_test(reads_numbers),
         cmocka_unit_test(those_behind_the_last_are_checked_alone),
         cmocka_unit_test(compares_sides),
         cmocka_unit_test(refuses_others),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -27,7 +28,8 @@ static bool work_of(const char *name, const char *text, const char *out, const c
 {
     struct gt_inputs inputs = read_inputs(text), result = read_inputs(out != NULL ? out : "-");
 
-    return gt_work_of(name, &inputs, out != NULL ? &result.tensors[0] : NULL, kernel, work);
+    return gt_work_of(name, &inputs, out != NULL ? &result.tensors[0] : NULL, gt_work_part_of(name, kernel), kernel,
+                      work);
 }
 
 static void operators_are_counted(void **state)
@@ -50,6 +52,8 @@ static void operators_are_counted(void **state)
           16800, 4128, GT_PRECISION_HALF },
         /* stride 2: each of 2 x 4 x 4 x 4 results takes 3 x 3 x 3 multiply-adds; 2 bytes of 384 + 108 + 128 */
         { "cudnn_convolution", "float16[2,3,8,8] float16[4,3,3,3]", "float16[2,4,4,4]", plain, 6912, 1240, GT_PRECISION_HALF },
+        /* the same by its numbers: padding 1, stride 2, dilation 1, a group */
+        { "cudnn_convolution", "float16[2,3,8,8] float16[4,3,3,3] (1,1) (2,2) (1,1) 1", NULL, plain, 6912, 1240, GT_PRECISION_HALF },
         /* in two groups: half as many weights */
         { "cudnn_convolution", "float16[2,4,8,8] float16[4,2,3,3]", "float16[2,4,8,8]", plain, 2 * 512 * 18, 2 * (512 + 72 + 512), GT_PRECISION_HALF },
         /* each gradient takes as much as forward */
@@ -57,6 +61,8 @@ static void operators_are_counted(void **state)
         { "convolution_backward", "float16[2,4,4,4] float16[2,3,8,8] float16[4,3,3,3]", NULL, "wgrad", 6912, 1240, GT_PRECISION_HALF },
         /* transposed: each of 2 x 8 x 8 places of the images with each of 3 x 5 x 2 x 2 weights */
         { "cudnn_convolution_transpose", "float16[2,3,8,8] float16[3,5,2,2]", NULL, plain, 15360, 2 * (384 + 60), GT_PRECISION_HALF },
+        /* with a stride of 2 images of 2 x 5 x 16 x 16 come out */
+        { "cudnn_convolution_transpose", "float16[2,3,8,8] float16[3,5,2,2] (0,0) (0,0) (2,2) (1,1) 1", NULL, plain, 15360, 2 * (384 + 60 + 2560), GT_PRECISION_HALF },
         /* 3 and 4 elements make 12 */
         { "add", "float32[3,1] float32[1,4]", NULL, plain, 12, 12 + 16 + 48, GT_PRECISION_FP32 },
         { "lt", "float32[3,1] float32[1,4]", NULL, plain, 12, 12 + 16 + 12, GT_PRECISION_FP32 },
@@ -109,13 +115,16 @@ static void what_is_not_known_stays_so(void **state)
 static void results_of_convolutions_fit(void **state)
 {
     struct gt_inputs inputs = read_inputs("float16[2,3,8,8] float16[4,3,3,3]");
+    struct gt_inputs numbers = read_inputs("float16[2,3,8,8] float16[4,3,3,3] (1,1) (2,2) (1,1) 1");
+    struct gt_inputs gradient = read_inputs("float16[2,4,4,4] float16[2,3,8,8] float16[4,3,3,3]");
     struct gt_inputs others = read_inputs(
         "float16[2,4,4,4] float16[2,4,10,10] float16[2,5,4,4] float16[1,4,4,4] float16[2,4,16,16] float32[2,4,4,4]");
 
     (void)state;
-    assert_true(gt_work_needs_out("cudnn_convolution"));
-    assert_false(gt_work_needs_out("convolution_backward"));
-    assert_false(gt_work_needs_out("mm"));
+    assert_true(gt_work_needs_out("cudnn_convolution", &inputs));
+    assert_false(gt_work_needs_out("cudnn_convolution", &numbers));
+    assert_false(gt_work_needs_out("convolution_backward", &gradient));
+    assert_false(gt_work_needs_out("mm", &inputs));
     for (int i = 0; i < others.count; i++) /* other channels, another batch, larger than padding makes it, type */
         assert_int_equal(gt_work_could_be_out(&inputs, &others.tensors[i]), i < 2);
 }
@@ -134,12 +143,59 @@ static void kernels_have_their_parts(void **state)
         { "cudnn_convolution", "cudnn::engines_precompiled::nchwToNhwcKernel", GT_WORK_HELP },
         { "convolution_backward", "sm90_xmma_dgrad_implicit_gemm", GT_WORK_INPUT_GRADIENT },
         { "convolution_backward", "sm90_xmma_wgrad_implicit_gemm", GT_WORK_WEIGHT_GRADIENT },
+        { "convolution_backward", "conv_depthwise2d_grad_weight_kernel", GT_WORK_WEIGHT_GRADIENT },
+        { "convolution_backward", "implicit_convolve_sgemm", GT_WORK_MAIN },
         { "native_layer_norm_backward", "GammaBetaBackwardCUDAKernel", GT_WORK_MAIN },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(gt_work_part_of(rows[i].name, rows[i].kernel), rows[i].part);
+}
+
+/* Kernels that do not tell which gradient they make: those that are asked for and that no other kernel makes. */
+static void gradients_are_what_others_leave(void **state)
+{
+    static const char tensors[] = "float16[2,4,4,4] float16[2,3,8,8] float16[4,3,3,3]";
+    static const struct {
+        const char *name, *numbers;
+        bool inputs_made, weights_made;
+        enum gt_work_part part;
+        double flops; /* 6912 a gradient; 0: not known */
+    } rows[] = {
+        { "convolution_backward", " (4) (2,2) (1,1) (1,1) 0 (0,0) 1 (1,1,0)", false, false, GT_WORK_GRADIENTS,
+          13824 },
+        { "convolution_backward", " (4) (2,2) (1,1) (1,1) 0 (0,0) 1 (1,1,0)", true, false, GT_WORK_WEIGHT_GRADIENT,
+          6912 },
+        { "convolution_backward", " (4) (2,2) (1,1) (1,1) 0 (0,0) 1 (1,1,0)", false, true, GT_WORK_INPUT_GRADIENT,
+          6912 },
+        { "convolution_backward", " (4) (2,2) (1,1) (1,1) 0 (0,0) 1 (1,1,0)", true, true, GT_WORK_MAIN, 0 },
+        { "convolution_backward", " (4) (2,2) (1,1) (1,1) 0 (0,0) 1 (0,1,0)", false, false, GT_WORK_WEIGHT_GRADIENT,
+          6912 },
+        { "convolution_backward", "", true, false, GT_WORK_MAIN, 0 },
+        { "cudnn_convolution", "", false, false, GT_WORK_MAIN, 0 },
+        { "mm", "", false, false, GT_WORK_MAIN, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[200];
+        struct gt_inputs inputs;
+        enum gt_work_part part;
+        struct gt_work work = { .flops = 0 };
+
+        snprintf(text, sizeof text, "%s%s", tensors, rows[i].numbers);
+        inputs = read_inputs(text);
+        part = gt_work_part_left(rows[i].name, &inputs, rows[i].inputs_made, rows[i].weights_made);
+        assert_int_equal(part, rows[i].part);
+        assert_int_equal(gt_work_of(rows[i].name, &inputs, NULL, part, plain, &work), rows[i].flops > 0);
+        if (rows[i].flops > 0) {
+            double passes = rows[i].flops / 6912;
+
+            assert_float_equal(work.flops, rows[i].flops, 1e-9);
+            assert_float_equal(work.bytes, 1240 * passes, 1e-9);
+        }
+    }
 }
 
 /* 16 bits: 2 x 4 x 512 x 10 SMs x 1000 MHz = 40.96 million operations a microsecond, TF32 half of that, FP32
@@ -221,6 +277,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_stays_so),
         cmocka_unit_test(results_of_convolutions_fit),
         cmocka_unit_test(kernels_have_their_parts),
+        cmocka_unit_test(gradients_are_what_others_leave),
         cmocka_unit_test(least_times),
         cmocka_unit_test(profilers_count),
     };

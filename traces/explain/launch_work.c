@@ -83,7 +83,7 @@ static bool is_within(const struct gt_loaded_run *t, uint32_t range, uint32_t ou
     return range == outer;
 }
 
-/* What comes out of a convolution: what its thread's next operator on images takes.  False: that takes something else. */
+/* What comes out of a convolution whose strides are not known: what its thread's next operator on images takes.  False: that takes something else. */
 static bool find_out(const struct gt_loaded_run *t, uint32_t convolution, const struct gt_inputs *inputs,
                      struct gt_tensor *out)
 {
@@ -110,8 +110,8 @@ static bool work_of(const struct gt_loaded_run *t, const struct launch *launch, 
 
     if (!read_inputs(t, launch->range, &inputs))
         return false;
-    has_out = gt_work_needs_out(name) && find_out(t, launch->range, &inputs, &out);
-    return gt_work_of(name, &inputs, has_out ? &out : NULL, kernel_name(t, launch->op), work);
+    has_out = gt_work_needs_out(name, &inputs) && find_out(t, launch->range, &inputs, &out);
+    return gt_work_of(name, &inputs, has_out ? &out : NULL, launch->part, kernel_name(t, launch->op), work);
 }
 
 /* The kernels of one part of an operator's work share it by time.  Returns whether it is known. */
@@ -135,6 +135,23 @@ static bool share_work(const struct gt_loaded_run *t, const struct launch *launc
         of->work.bytes *= share;
     }
     return true;
+}
+
+/* Kernels of one operator whose names do not tell what they do: what the others leave. */
+static void find_part_left(const struct gt_loaded_run *t, struct launch *launches, uint32_t count)
+{
+    bool made[GT_WORK_PARTS] = { false };
+    struct gt_inputs inputs;
+    enum gt_work_part left;
+
+    for (uint32_t i = 0; i < count; i++)
+        made[launches[i].part] = true;
+    if (!made[GT_WORK_MAIN] || !read_inputs(t, launches[0].range, &inputs))
+        return;
+    left = gt_work_part_left(operator_name(t, launches[0].range), &inputs, made[GT_WORK_INPUT_GRADIENT],
+                             made[GT_WORK_WEIGHT_GRADIENT]);
+    for (uint32_t i = 0; i < count && launches[i].part == GT_WORK_MAIN; i++)
+        launches[i].part = left;
 }
 
 /* All kernels of one operator, by part.  Helpers behind the parts: they help what is known. */
@@ -172,6 +189,7 @@ struct gt_launch_work *gt_launch_works(const struct gt_loaded_run *t)
     for (uint32_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && launches[next].range == launches[i].range; next++)
             ;
+        find_part_left(t, &launches[i], next - i);
         share_operator(t, &launches[i], next - i, works);
     }
     free(launches);

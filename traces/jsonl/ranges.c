@@ -59,8 +59,8 @@ static int name_inputs(struct gt_workload *w, const struct gt_json_token *text, 
         return 0;
     return gt_error_set(
         error,
-        "\"inputs\" is '%.60s'; it takes a word an input, such as float32[8,128], or - for one that is "
-        "no tensor",
+        "\"inputs\" is '%.60s'; it takes a word an input, such as float32[8,128], 2 or (2,2), or - for one "
+        "that is neither a tensor nor whole numbers",
         gt_name_text(w, *name));
 }
 

@@ -5,7 +5,7 @@
  *   category.c which kind of event
  *   event.c   what an event means: an operation, a call, a mark, a name
  *   range.c   operators, annotations, steps, modules
- *   inputs.c  operators' inputs: types and sizes
+ *   inputs.c  operators' inputs: types and sizes, numbers
  *   collective.c   what a kernel, or its operator, says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
@@ -76,6 +76,7 @@ enum kineto_field {
     KINETO_GROUP_RANKS,
     KINETO_INPUT_SIZES, /* lists: of lists of numbers, of texts */
     KINETO_INPUT_TYPES,
+    KINETO_INPUT_VALUES,
     KINETO_GRID,
     KINETO_BLOCK,
     KINETO_OTHER
@@ -130,8 +131,8 @@ struct kineto_event {
     uint32_t present; /* bit i: number[i] was there and is a whole number */
     int64_t number[KINETO_NUMBERS];
     int64_t shape[2][3]; /* grid, block; -1 where not said */
-    struct kineto_text sizes,
-        types; /* of an operator's inputs, each closed by ';': "8,128;;64,3+;", "float;Scalar;..." */
+    struct kineto_text sizes, types,
+        values; /* of an operator's inputs, each closed by ';': "8,128;;64,3+;", "float;Scalar;...", ";[1, 1];False;" */
     struct kineto_text name, arg_name, texts[KINETO_TEXTS];
 };
 

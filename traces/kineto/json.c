@@ -19,11 +19,12 @@ enum state {
     IN_EVENT,
     IN_ARGS,
     IN_TRIPLE,
-    IN_SIZES, /* of inputs */
-    IN_SIZE,  /* of one */
-    IN_FIRST, /* of the first tensor of a list that is one */
-    IN_TYPES, /* of inputs */
-    IN_RANKS, /* of a group */
+    IN_SIZES,  /* of inputs */
+    IN_SIZE,   /* of one */
+    IN_FIRST,  /* of the first tensor of a list that is one */
+    IN_TYPES,  /* of inputs */
+    IN_VALUES, /* likewise */
+    IN_RANKS,  /* of a group */
     STATES
 };
 enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES, TOP_DISTRIBUTED, TOP_BASE, TOP_RANK, TOP_RANKS };
@@ -76,6 +77,7 @@ static const struct key keys[] = {
     KEY(IN_ARGS, "Process Group Ranks", KINETO_GROUP_RANKS),
     KEY(IN_ARGS, "Input Dims", KINETO_INPUT_SIZES),
     KEY(IN_ARGS, "Input type", KINETO_INPUT_TYPES),
+    KEY(IN_ARGS, "Concrete Inputs", KINETO_INPUT_VALUES),
 };
 enum { KEYS = sizeof keys / sizeof keys[0], LONGEST_KEY = 33 };
 
@@ -113,7 +115,7 @@ static void begin_event(struct kineto_event *event)
     event->category = KINETO_UNKNOWN;
     event->present = 0;
     event->name.length = event->arg_name.length = 0;
-    event->sizes.length = event->types.length = 0;
+    event->sizes.length = event->types.length = event->values.length = 0;
     for (int i = 0; i < KINETO_TEXTS; i++)
         event->texts[i].length = 0;
     for (int i = 0; i < 6; i++)
@@ -175,6 +177,7 @@ static int state_of_list(const struct kineto_json *json)
     case KINETO_INPUT_SIZES: return may_be_operator(&json->kineto->event) ? IN_SIZES : -1;
     case KINETO_GROUP_RANKS: return IN_RANKS;
     case KINETO_INPUT_TYPES: return may_be_operator(&json->kineto->event) ? IN_TYPES : -1;
+    case KINETO_INPUT_VALUES: return may_be_operator(&json->kineto->event) ? IN_VALUES : -1;
     default: return -1;
     }
 }
@@ -229,10 +232,10 @@ static int on_open(struct kineto_json *json, bool object)
 static int on_close(struct kineto_json *json)
 {
     static const uint8_t around[STATES] = {
-        [IN_TOP] = AT_START,  [IN_DEVICES] = IN_TOP,  [IN_DEVICE] = IN_DEVICES, [IN_DISTRIBUTED] = IN_TOP,
-        [IN_EVENTS] = IN_TOP, [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,     [IN_TRIPLE] = IN_ARGS,
-        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_FIRST] = IN_SIZE,     [IN_TYPES] = IN_ARGS,
-        [IN_RANKS] = IN_ARGS,
+        [IN_TOP] = AT_START,   [IN_DEVICES] = IN_TOP,  [IN_DEVICE] = IN_DEVICES, [IN_DISTRIBUTED] = IN_TOP,
+        [IN_EVENTS] = IN_TOP,  [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,     [IN_TRIPLE] = IN_ARGS,
+        [IN_SIZES] = IN_ARGS,  [IN_SIZE] = IN_SIZES,   [IN_FIRST] = IN_SIZE,     [IN_TYPES] = IN_ARGS,
+        [IN_VALUES] = IN_ARGS, [IN_RANKS] = IN_ARGS,
     };
     bool end_of_event = json->state == IN_EVENT;
 
@@ -436,6 +439,9 @@ static int on_text(void *user, const unsigned char *bytes, size_t length)
     } else if (json->state == IN_TYPES) {
         append(&json->kineto->event.types, text, length);
         append(&json->kineto->event.types, ";", 1);
+    } else if (json->state == IN_VALUES) {
+        append(&json->kineto->event.values, text, memchr(text, ';', length) != NULL ? 0 : length);
+        append(&json->kineto->event.values, ";", 1);
     } else if (json->state == IN_ARGS) {
         return on_number(user, text, length); /* numbers in quotes */
     } else if (json->state == IN_DEVICE && json->field == KINETO_GPU_NAME) {

@@ -227,6 +227,7 @@ static void free_parts(struct kineto *kineto)
     free(kineto->event.arg_name.bytes);
     free(kineto->event.sizes.bytes);
     free(kineto->event.types.bytes);
+    free(kineto->event.values.bytes);
     for (int i = 0; i < KINETO_TEXTS; i++)
         free(kineto->event.texts[i].bytes);
     free(kineto->gpus);

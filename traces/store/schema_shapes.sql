@@ -4,7 +4,7 @@ PRAGMA user_version = 14;
 
 CREATE TABLE IF NOT EXISTS range_inputs ( -- of operators whose inputs were recorded
     trace_id INTEGER NOT NULL REFERENCES trace, range_no INTEGER NOT NULL,
-    inputs TEXT NOT NULL,          -- types and sizes, as in traces/FORMAT.md: 'float16[8,128] -'
+    inputs TEXT NOT NULL,          -- types, sizes, numbers, as in traces/FORMAT.md: 'float16[8,128] - (2,2)'
     PRIMARY KEY (trace_id, range_no)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kernel_family ( -- what a kernel does, by its name
