@@ -249,18 +249,18 @@ void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const s
 {
     struct gt_table *tables[2];
 
-    if (format == GT_FORMAT_JSON) {
+    if (format == GT_FORMAT_JSON && !gt_tables_chosen()) {
         print_json(out, name, whatif, answers, count);
         return;
     }
-    if (format == GT_FORMAT_TABLE && ranked)
+    if (format == GT_FORMAT_TABLE && ranked && !gt_tables_chosen())
         print_best(out, answers, count);
     tables[0] = trace_table(name, whatif);
     tables[1] = changes_table(answers, count, !isnan(whatif->peak_bytes));
     gt_tables_print(out, format, tables, 2);
     for (int i = 0; i < 2; i++)
         gt_table_free(tables[i]);
-    if (format != GT_FORMAT_TABLE)
+    if (format != GT_FORMAT_TABLE || gt_tables_chosen())
         return;
     print_out_of_memory(out, answers, count);
     print_assumptions(out, answers, count);
