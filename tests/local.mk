@@ -81,7 +81,7 @@ CLI_TESTS = \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
     tests/cli/main.bats tests/cli/quiet.bats \
-    tests/cli/completion.bats \
+    tests/cli/completion.bats tests/cli/tables.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
