@@ -79,7 +79,20 @@ BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_shapes.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
-    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving
+    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving
+# Lessons to try the program with.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = \
+    traces/samples/README.md traces/samples/cuda-default-stream.json.gz traces/samples/cuda-fork-join.json.gz \
+    traces/samples/cuda-leftover.json.gz traces/samples/cuda-overlap-1.json.gz traces/samples/cuda-overlap-2.json.gz \
+    traces/samples/cuda-overlap-4.json.gz traces/samples/cuda-priority.json.gz traces/samples/default-stream-trap.jsonl \
+    traces/samples/event-chain.jsonl traces/samples/overlap-1-stream.jsonl traces/samples/overlap-2-streams.jsonl \
+    traces/samples/overlap-4-streams.jsonl traces/samples/pageable-copies-block.jsonl \
+    traces/samples/priority-inversion.jsonl traces/samples/pytorch-convolutions.json.gz \
+    traces/samples/pytorch-decode.json.gz traces/samples/pytorch-prefetch.json.gz \
+    traces/samples/pytorch-training-step.json.gz traces/samples/pytorch-transformer-graph.json.gz \
+    traces/samples/race-gradient-repaired.jsonl traces/samples/race-gradient.jsonl \
+    traces/samples/race-reuse-repaired.jsonl traces/samples/race-reuse.jsonl traces/samples/tail-wave.jsonl
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
     $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_shapes.sql $(top_srcdir)/traces/store/schema_sweep.sql $(top_srcdir)/traces/store/schema_serve.sql
