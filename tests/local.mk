@@ -81,7 +81,7 @@ CLI_TESTS = \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
     tests/cli/main.bats tests/cli/quiet.bats \
-    tests/cli/completion.bats tests/cli/install.bats tests/cli/tables.bats \
+    tests/cli/completion.bats tests/cli/install.bats tests/cli/package.bats tests/cli/tables.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
@@ -256,7 +256,7 @@ BENCHES = \
     tests/bench/tasks.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
-EXTRA_DIST += tests/rooms.py tests/lint.sh tests/cppcheck.txt tests/README.md tests/bench/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
+EXTRA_DIST += tests/rooms.py tests/lint.sh tests/package.sh tests/cppcheck.txt tests/README.md tests/bench/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
 EXTRA_DIST += tests/accuracy
 # Every table of tests/accuracy, held against today's program.
 .PHONY: accuracy
