@@ -12,7 +12,7 @@ rm -rf "$folder"
 mkdir -p "$folder/source"
 cd "$folder"
 tar -xf "$tarball" -C source --strip-components=1
-(cd source && dpkg-buildpackage -us -uc -b) > build.log 2>&1 || { tail -n 30 build.log >&2; exit 1; }
+(cd source && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS dpkg-buildpackage -us -uc -b) > build.log 2>&1 || { tail -n 30 build.log >&2; exit 1; }
 package=$(echo gridtide_*.deb)
 lintian --fail-on error,warning "$package"
 # As it will be used: the installed files alone, wherever they are.

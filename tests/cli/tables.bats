@@ -28,6 +28,7 @@ same_in_both()
         "$GRIDTIDE" "$@" --table "$name" --format csv > "$name.csv"
         "$GRIDTIDE" "$@" --table "$name" --format json > "$name.json"
     done
+    # shellcheck disable=SC2086 # a list of words
     python3 - $all << 'END'
 import csv, json, sys
 for name in sys.argv[1:]:
@@ -58,6 +59,20 @@ END
     same_in_both whatif -q "$samples/cuda-overlap-2.json.gz" --change connections=2
     same_in_both sweep -q "$samples/cuda-overlap-2.json.gz" --over connections=2 -o sweep.db
     same_in_both check -q "$samples/cuda-overlap-2.json.gz"
+}
+
+@test "every table of run can be had alone, with its assumptions" {
+    same_in_both run -q "$samples/cuda-overlap-2.json.gz" --set chip.sms=66 -o half.db
+    grep -q '^chip.sms 132 -> 66' assumptions.csv
+    same_in_both run -q "$samples/overlap-4-streams.jsonl" -o written.db
+    # The written trace has no recorded times: its makespan has an interval.
+    python3 - << 'END'
+import csv
+(row,) = csv.DictReader(open("interval.csv", newline=""))
+assert float(row["low_us"]) < float(row["makespan_us"]) < float(row["high_us"]), row
+END
+    run "$GRIDTIDE" run -q "$samples/overlap-4-streams.jsonl" -o written.db
+    [ -z "$output" ]
 }
 
 @test "every table of batch and serve can be had alone" {
@@ -93,11 +108,11 @@ END
     [ "$status" -eq 2 ]
 }
 
-# export_all STORE: its tables and views, a file each in all/.
+# export_all STORE TYPE...: its tables, views or both, a file each in all/.
 export_all()
 {
     mkdir -p all
-    for name in $(sqlite3 "$1" "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')"); do
+    for name in $(sqlite3 "$1" "SELECT name FROM sqlite_schema WHERE instr('${*:2}', type) > 0"); do
         "$GRIDTIDE" export csv "$1" --table "$name" -o "all/$name.csv"
     done
 }
@@ -105,7 +120,7 @@ export_all()
 @test "every table and view of a store can be exported, and has SQLite's rows" {
     command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
     "$GRIDTIDE" whatif -q "$samples/cuda-overlap-2.json.gz" --change connections=2 -o run.db > answer
-    export_all run.db
+    export_all run.db table view
     python3 - << 'END'
 import csv, glob, os, sqlite3
 store = sqlite3.connect("run.db")
@@ -134,7 +149,8 @@ END
         ! python3 -c "import $reader" 2> /dev/null || readers="$readers $reader"
     done
     [ -n "$readers" ] || skip "neither pandas nor duckdb is installed"
-    export_all run.db
+    export_all run.db view
+    # shellcheck disable=SC2086 # a list of words
     python3 - $readers << 'END'
 import csv, glob, sys
 for path in sorted(glob.glob("all/*.csv")):
