@@ -57,6 +57,7 @@ END
 
 @test "every table of whatif, sweep and check can be had alone" {
     same_in_both whatif -q "$samples/cuda-overlap-2.json.gz" --change connections=2
+    grep -q '^connections=2,' assumptions.csv
     same_in_both sweep -q "$samples/cuda-overlap-2.json.gz" --over connections=2 -o sweep.db
     same_in_both check -q "$samples/cuda-overlap-2.json.gz"
 }
