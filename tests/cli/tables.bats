@@ -143,6 +143,15 @@ assert filled > 30, filled
 END
 }
 
+@test "a store of an older version has the views that it was made with" {
+    # Version 3: without kernels' families.
+    "$GRIDTIDE" export csv "$GRIDTIDE_SOURCE/validate/recordings/programs.db" --table run_summary -o summary.csv
+    [ "$(wc -l < summary.csv)" -gt 2 ]
+    run "$GRIDTIDE" export csv "$GRIDTIDE_SOURCE/validate/recordings/programs.db" --table family_time -o families.csv
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"has no family_time: a newer version"* ]]
+}
+
 @test "pandas and DuckDB read these files without options" {
     command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
     readers=
