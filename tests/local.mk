@@ -81,7 +81,7 @@ CLI_TESTS = \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
     tests/cli/main.bats tests/cli/quiet.bats \
-    tests/cli/completion.bats \
+    tests/cli/completion.bats tests/cli/install.bats tests/cli/package.bats tests/cli/tables.bats \
     tests/cli/terminal.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
@@ -211,7 +211,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
-    tests/data/execution-trace tests/data/ranks tests/data/ncu tests/data/ncu-report \
+    tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
     tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
@@ -256,7 +256,7 @@ BENCHES = \
     tests/bench/tasks.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
-EXTRA_DIST += tests/rooms.py tests/lint.sh tests/cppcheck.txt tests/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
+EXTRA_DIST += tests/rooms.py tests/lint.sh tests/package.sh tests/cppcheck.txt tests/README.md tests/bench/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
 EXTRA_DIST += tests/accuracy
 # Every table of tests/accuracy, held against today's program.
 .PHONY: accuracy

@@ -17,7 +17,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
-    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
+    traces/export/export_csv.c traces/export/export_table.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
@@ -62,7 +62,7 @@ traces_libtraces_a_SOURCES = \
     traces/stats/compute.c traces/stats/work.c traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
     traces/stats/operations.c traces/stats/operators.c traces/stats/path_file.c traces/stats/sm.c traces/stats/steps.c traces/stats/tasks.c traces/stats/stats.h \
     traces/stats/sweep.c traces/stats/sweep.h \
-    traces/store/definitions.c traces/store/drop.c traces/store/database.c traces/store/database.h traces/store/internal.h traces/store/kernel_rows.c traces/store/task_rows.c traces/store/range_rows.c \
+    traces/store/definitions.c traces/store/drop.c traces/store/database.c traces/store/database.h traces/store/internal.h traces/store/kernel_rows.c traces/store/task_rows.c traces/store/tables.c traces/store/tables.h traces/store/range_rows.c \
     traces/store/run_relations.c traces/store/placement.c traces/store/placement.h traces/store/plain_rows.c traces/store/plain_rows.h traces/store/comparison.c traces/store/comparison.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
     traces/store/store.h traces/store/sweep_plan.c traces/store/serve_rows.c traces/store/serve_rows.h traces/store/sweep_rows.c traces/store/sweep_rows.h \
@@ -79,7 +79,20 @@ BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_shapes.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
-    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
+    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
+# Lessons to try the program with.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = \
+    traces/samples/README.md traces/samples/cuda-default-stream.json.gz traces/samples/cuda-fork-join.json.gz \
+    traces/samples/cuda-leftover.json.gz traces/samples/cuda-overlap-1.json.gz traces/samples/cuda-overlap-2.json.gz \
+    traces/samples/cuda-overlap-4.json.gz traces/samples/cuda-priority.json.gz traces/samples/default-stream-trap.jsonl \
+    traces/samples/event-chain.jsonl traces/samples/overlap-1-stream.jsonl traces/samples/overlap-2-streams.jsonl \
+    traces/samples/overlap-4-streams.jsonl traces/samples/pageable-copies-block.jsonl \
+    traces/samples/priority-inversion.jsonl traces/samples/pytorch-convolutions.json.gz \
+    traces/samples/pytorch-decode.json.gz traces/samples/pytorch-prefetch.json.gz \
+    traces/samples/pytorch-training-step.json.gz traces/samples/pytorch-transformer-graph.json.gz \
+    traces/samples/race-gradient-repaired.jsonl traces/samples/race-gradient.jsonl \
+    traces/samples/race-reuse-repaired.jsonl traces/samples/race-reuse.jsonl traces/samples/tail-wave.jsonl
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
     $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_files.sql $(top_srcdir)/traces/store/schema_plain.sql $(top_srcdir)/traces/store/schema_shapes.sql $(top_srcdir)/traces/store/schema_sweep.sql $(top_srcdir)/traces/store/schema_serve.sql

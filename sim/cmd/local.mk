@@ -19,7 +19,7 @@ gridtide_SOURCES = \
     sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_sections.c sim/cmd/report/stats_sections.h \
     sim/cmd/report/stats_tables.c \
     sim/cmd/report/stats_tables.h \
-    sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_result.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \
+    sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_result.c sim/cmd/run/run_tables.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \
     sim/cmd/run/run_store.c sim/cmd/run/sweep.c \
     sim/cmd/run/sweep_frame.c sim/cmd/run/sweep_frame.h sim/cmd/run/sweep_parts.h \
     sim/cmd/run/sweep_pool.c sim/cmd/run/sweep_print.c sim/cmd/run/sweep_slurm.c sim/cmd/run/sweep_store.c \

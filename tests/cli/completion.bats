@@ -41,6 +41,8 @@ commands()
     [ "$(offered gridtide run --cost = p)" = program ]
     [ "$(offered gridtide stats --run '')" = "$(printf 'measured\nsimulated')" ]
     [ "$(offered gridtide stats -f '')" = "$(printf 'csv\njson\ntable')" ]
+    [ "$(offered gridtide export --table op_w)" = op_worst ]
+    [ -z "$(offered gridtide stats --table op_w)" ]
     [ "$(offered gridtide export '')" = "$(printf 'csv\ncsv-ranges\nperfetto')" ]
 }
 

@@ -112,36 +112,3 @@
         [ "$status" -eq 2 ]
     done
 }
-
-@test "the installed program says nothing of the trees that it was built from, and takes nothing from them" {
-    command -v make > /dev/null || skip "no make"
-    env -u MAKEFLAGS -u MAKELEVEL make -s -C "$GRIDTIDE_BUILD" install-binPROGRAMS DESTDIR="$BATS_TEST_TMPDIR/root" \
-        > /dev/null
-    program=$(find "$BATS_TEST_TMPDIR/root" -type f -name gridtide)
-    [ -x "$program" ]
-    # The sanitizers write the place of every source file into what they check; nobody installs that.
-    ! nm "$program" 2> /dev/null | grep -q __asan_init || skip "built with sanitizers"
-    stripped=$BATS_TEST_TMPDIR/stripped
-    strip -o "$stripped" "$program" 2> /dev/null || cp "$program" "$stripped"
-    for tree in "$GRIDTIDE_BUILD" "$GRIDTIDE_SOURCE"; do
-        [[ "${program#"$BATS_TEST_TMPDIR/root"}" != "$(realpath "$tree")"/* ]] || skip "installed below the tree"
-        run grep -acF "$(realpath "$tree")" "$stripped"
-        echo "$tree: $output"
-        [ "$output" = 0 ]
-    done
-    run "$program" devices
-    [[ "$output" != *"$GRIDTIDE_SOURCE"* ]]
-    # Alone it knows only where it is installed; a folder that is named it takes.
-    GRIDTIDE_DATA=$BATS_TEST_TMPDIR/data
-    export GRIDTIDE_DATA
-    mkdir -p "$GRIDTIDE_DATA/devices"
-    cp "$GRIDTIDE_SOURCE/sim/devices/toy.ini" "$GRIDTIDE_DATA/devices/mine.ini"
-    run "$program" devices -f csv
-    [ "$status" -eq 0 ]
-    [[ "$output" == *$'\n'mine,* ]]
-    [[ "$output" != *$'\n'h200,* ]]
-    # Nor does what is for debuggers, unless objects are older than the flag for it.
-    for tree in "$GRIDTIDE_BUILD" "$GRIDTIDE_SOURCE"; do
-        ! grep -qaF "$(realpath "$tree")" "$program" || skip "compiled without -ffile-prefix-map: make clean"
-    done
-}

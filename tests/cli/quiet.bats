@@ -34,7 +34,7 @@ meaning()
         "$GRIDTIDE" "$command" --help | grep -q -- --quiet || continue
         case $command in
             whatif | sweep | check | explain | serve | batch) wanted='Print only the result: no progress, notes or warnings' ;;
-            validate | calibrate) wanted='Print only errors and the requested output' ;;
+            run | validate | calibrate) wanted='Print only errors and the requested output' ;;
             *) wanted='Print only errors' ;;
         esac
         echo "$command: $(meaning "$command")"

@@ -245,6 +245,30 @@ static void texts_are_folded_and_lose_nothing(void **state)
     folds("ein Größtes", 7, "ein\nGrößtes");
 }
 
+static void one_table_can_be_chosen(void **state)
+{
+    static const struct gt_column own[] = { { "n", GT_COLUMN_NUMBER } };
+    struct gt_table *tables[2] = { gt_table_new("first", own, 1), gt_table_new("second", own, 1) };
+    char *missing;
+
+    (void)state;
+    gt_table_integer(tables[1], 7);
+    gt_tables_choose("second");
+    prints(GT_FORMAT_CSV, tables, 2, "n\r\n7\r\n");
+    prints(GT_FORMAT_TABLE, tables, 2, "n\n7\n");
+    assert_null(gt_tables_missing(false));
+    gt_tables_choose("third");
+    assert_null(gt_tables_missing(true)); /* failed before any table */
+    prints(GT_FORMAT_JSON, tables, 2, "");
+    missing = gt_tables_missing(false);
+    assert_string_equal(missing, "no table 'third' is printed here; tables are first, second");
+    free(missing);
+    gt_tables_choose(NULL);
+    assert_false(gt_tables_chosen());
+    for (int i = 0; i < 2; i++)
+        gt_table_free(tables[i]);
+}
+
 static void formats_have_names(void **state)
 {
     enum gt_format format;
@@ -267,6 +291,7 @@ int main(void)
         cmocka_unit_test(short_names_that_would_be_alike_differ),
         cmocka_unit_test(what_is_too_wide_is_laid_out_anew),
         cmocka_unit_test(texts_are_folded_and_lose_nothing),
+        cmocka_unit_test(one_table_can_be_chosen),
         cmocka_unit_test(formats_have_names),
     };
 

@@ -17,4 +17,7 @@ extern const struct gt_exporter *const gt_exporters[]; /* NULL-ended */
 /* The exporter of that name; NULL with an error that lists the names. */
 const struct gt_exporter *gt_exporter_find(const char *name, struct gt_error *error);
 
+/* All rows of the table or view `name` of `store` (traces/store/tables.h) as a CSV file at `path`, whole or not at all. */
+int gt_export_table(struct gt_store *store, const char *name, const char *path, struct gt_error *error);
+
 #endif

@@ -25,7 +25,7 @@ struct gt_csv_file {
 
 /* rows of a store's runs as a CSV file (RFC 4180). */
 
-static int write_text(struct gt_output *output, const char *text, struct gt_error *error)
+int gt_export_csv_text(struct gt_output *output, const char *text, struct gt_error *error)
 {
     char *field = gt_csv_field_of(text);
     int result = gt_output_write(output, field, strlen(field), error);
@@ -51,7 +51,7 @@ static int write_field(const struct gt_csv_file *file, struct gt_output *output,
     if (gt_query_absent(query, column))
         return 0;
     if (file->columns[column].type == GT_CSV_TEXT)
-        return write_text(output, gt_export_text(query, column), error);
+        return gt_export_csv_text(output, gt_export_text(query, column), error);
     if (file->columns[column].type == GT_CSV_TIME)
         return write_time(output, gt_query_integer(query, column), error);
     return gt_output_printf(output, error, "%" PRId64, (int64_t)gt_query_integer(query, column));

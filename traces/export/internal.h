@@ -150,6 +150,8 @@ enum gt_call_row {
     GT_CALL_ROW_FIRST, /* NULL: no range */
     GT_CALL_ROW_BEHIND
 };
+/* export_csv.c: a field of a CSV file that says `text`. */
+int gt_export_csv_text(struct gt_output *output, const char *text, struct gt_error *error);
 /* export_csv.c: is a range, of that time and those calls, in the part asked for? */
 bool gt_export_has_range(const struct gt_selection *selection, int64_t start_ps, int64_t end_ps, int64_t first_call,
                          int64_t end_call);

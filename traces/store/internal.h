@@ -21,6 +21,13 @@ struct gt_store {
     void *progress_user;
 };
 
+/* An empty store in memory with every table and view that this program makes, of sweeps and loads too: the definitions to go by.
+ * gt_store_close(); NULL with the reason. */
+struct gt_store *gt_store_model(struct gt_error *error);
+/* sweep_plan.c: the view sweep_grid, a column a parameter of the plan: what stands behind CREATE. Malloced. */
+struct gt_sweep_plan;
+char *gt_sweep_grid_view(const struct gt_sweep_plan *plan);
+
 /* Fill `error` with "PATH: " and what SQLite says. Returns -1. */
 int gt_store_fail(struct gt_store *store, struct gt_error *error);
 /* Run statements without results. Returns 0 or -1. */

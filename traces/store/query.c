@@ -127,6 +127,16 @@ const char *gt_query_column(struct gt_query *query, int column)
     return sqlite3_column_name(query->statement, column);
 }
 
+int gt_query_columns(struct gt_query *query)
+{
+    return sqlite3_column_count(query->statement);
+}
+
+bool gt_query_is_real(struct gt_query *query, int column)
+{
+    return sqlite3_column_type(query->statement, column) == SQLITE_FLOAT;
+}
+
 bool gt_query_is_integer(struct gt_query *query, int column)
 {
     return sqlite3_column_type(query->statement, column) == SQLITE_INTEGER;

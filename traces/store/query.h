@@ -35,7 +35,9 @@ double gt_query_real(struct gt_query *query, int column);     /* NAN for NULL */
 const char *gt_query_string(struct gt_query *query, int column);
 char *gt_query_text(struct gt_query *query, int column);         /* malloced; "" for NULL */
 const char *gt_query_column(struct gt_query *query, int column); /* its name */
+int gt_query_columns(struct gt_query *query);                    /* how many there are */
 bool gt_query_is_integer(struct gt_query *query, int column);
+bool gt_query_is_real(struct gt_query *query, int column);
 bool gt_query_is_text(struct gt_query *query, int column);
 const char *gt_query_kind(struct gt_query *query, int column); /* "an integer", "text", ... */
 

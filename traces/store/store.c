@@ -215,6 +215,22 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
     return NULL;
 }
 
+struct gt_store *gt_store_model(struct gt_error *error)
+{
+    static const char sweep_grid[] =
+        "CREATE VIEW sweep_grid AS SELECT * FROM sweep"; /* a sweep's own has more columns */
+    struct gt_store *store = open_file(":memory:", ":memory:", error);
+
+    if (store == NULL)
+        return NULL;
+    if (gt_store_run(store, gt_schema_sql, error) == 0 && add_schemas(store, 0, error) == 0 &&
+        gt_store_run(store, gt_schema_sweep_sql, error) == 0 && gt_store_run(store, sweep_grid, error) == 0 &&
+        gt_store_run(store, gt_schema_serve_sql, error) == 0)
+        return store;
+    free_store(store);
+    return NULL;
+}
+
 static int sync_file(const struct gt_store *store, struct gt_error *error)
 {
     int fd = open(store->temporary, O_RDWR | O_CLOEXEC), result = 0;

@@ -75,18 +75,17 @@ static int put_parameter(struct gt_store *store, int64_t number, const struct gt
     return 0;
 }
 
-/* A column a parameter: its value follows from the point's number. */
-static int make_view(struct gt_store *store, const struct gt_sweep_plan *plan, struct gt_error *error)
+/* A parameter's value follows from the point's number. */
+char *gt_sweep_grid_view(const struct gt_sweep_plan *plan)
 {
     uint64_t stride = gt_sweep_grid_points(plan);
     char *text;
     size_t bytes;
     FILE *sql = open_memstream(&text, &bytes);
-    int result;
 
     if (sql == NULL)
         gt_no_memory("a statement");
-    fputs("CREATE VIEW sweep_grid AS SELECT point, coalesce(t.name, t.file) AS trace", sql);
+    fputs("VIEW sweep_grid AS SELECT point, coalesce(t.name, t.file) AS trace", sql);
     for (uint32_t i = 0; i < plan->parameter_count; i++) {
         char *name = sqlite3_mprintf("\"%w\"", plan->parameters[i].name);
 
@@ -100,8 +99,16 @@ static int make_view(struct gt_store *store, const struct gt_sweep_plan *plan, s
           " FROM sweep s JOIN sweep_trace t USING (trace_no)",
           sql);
     fclose(sql);
-    result = gt_store_run(store, text, error);
-    free(text);
+    return text;
+}
+
+static int make_view(struct gt_store *store, const struct gt_sweep_plan *plan, struct gt_error *error)
+{
+    char *view = gt_sweep_grid_view(plan), *sql = gt_format("CREATE %s", view);
+    int result = gt_store_run(store, sql, error);
+
+    free(sql);
+    free(view);
     return result;
 }
 

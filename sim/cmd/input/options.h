@@ -56,6 +56,13 @@ void gt_option_reals(const struct argp_state *state, const char *name, char *tex
     }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
+/* Option --table of commands that print several tables, as a row; its value goes to gt_tables_choose() (table.h). */
+enum { GT_KEY_TABLE = 0x2000 };
+#define GT_OPTION_TABLE                                                                            \
+    {                                                                                              \
+        "table", GT_KEY_TABLE, "NAME", 0, "Print only this table; a wrong name lists all names", 0 \
+    }
+
 /* Option --quiet, as a row of a command's table.  It silences progress, notes and warnings, everywhere.  What a command
  * prints on standard output stays where that is its answer; where its result is a file, a table goes too, unless --format
  * asks for it. */

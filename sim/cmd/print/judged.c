@@ -239,7 +239,7 @@ void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judge
 
     for (size_t i = 0; i < more_count; i++)
         tables[2 + i] = more[i];
-    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : 2 + more_count);
+    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV && !gt_tables_chosen() ? 1 : 2 + more_count);
     gt_table_free(tables[0]);
     gt_table_free(tables[1]);
 }

@@ -8,6 +8,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/error.h"
+#include "sim/base/text.h"
 #include "sim/cmd/print/json.h"
 #include "sim/cmd/print/table_parts.h"
 #include "sim/cmd/print/terminal.h"
@@ -247,7 +248,48 @@ static void print_json(FILE *out, struct gt_table *const *tables, size_t count)
     gt_json_finish(json, out);
 }
 
-void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count)
+/* What --table asks for; a process is one command. */
+static struct {
+    const char *name; /* NULL: every table */
+    bool printed;
+    char *others; /* "gaps, pairs": the tables passed over; NULL: none */
+} choice;
+
+void gt_tables_choose(const char *name)
+{
+    free(choice.others);
+    choice.name = name;
+    choice.printed = false;
+    choice.others = NULL;
+}
+
+bool gt_tables_chosen(void)
+{
+    return choice.name != NULL;
+}
+
+char *gt_tables_missing(bool failed)
+{
+    char *clean, *text;
+
+    if (choice.name == NULL || choice.printed || (failed && choice.others == NULL))
+        return NULL;
+    clean = gt_clean_name(choice.name);
+    text = choice.others == NULL ? gt_format("no table is printed here, so no '%s'", clean)
+                                 : gt_format("no table '%s' is printed here; tables are %s", clean, choice.others);
+    free(clean);
+    return text;
+}
+
+static void pass_over(const struct gt_table *table)
+{
+    char *others = choice.others == NULL ? gt_strdup(table->name) : gt_format("%s, %s", choice.others, table->name);
+
+    free(choice.others);
+    choice.others = others;
+}
+
+static void print_tables(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count)
 {
     size_t width = gt_terminal_columns(out);
 
@@ -262,5 +304,19 @@ void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *t
             print_csv(out, tables[i], count > 1);
         else
             gt_table_print_people(out, tables[i], count > 1, width);
+    }
+}
+
+void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count)
+{
+    if (choice.name == NULL)
+        print_tables(out, format, tables, count);
+    for (size_t i = 0; choice.name != NULL && i < count; i++) {
+        if (strcmp(tables[i]->name, choice.name) == 0) {
+            print_tables(out, format, &tables[i], 1);
+            choice.printed = true;
+        } else {
+            pass_over(tables[i]);
+        }
     }
 }

@@ -11,6 +11,7 @@
 #ifndef GRIDTIDE_SIM_CMD_PRINT_TABLE_H
 #define GRIDTIDE_SIM_CMD_PRINT_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,5 +61,14 @@ void gt_table_real(struct gt_table *table, double value, int decimals); /* decim
  * empty, "-".  Characters that steer a terminal or turn the direction of writing are shown as "\u202e" to people,
  * and in CSV where `out` is a terminal; JSON says them by escapes; CSV for programs has every text as traced. */
 void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count);
+
+/* Option --table: from here on gt_tables_print() prints the table of this name alone, untitled, and nothing where it is not among
+ * them. `name` must last. */
+void gt_tables_choose(const char *name);
+/* Was one chosen?  Commands then leave out what they print beside tables, and leave no table out for the format's sake. */
+bool gt_tables_chosen(void);
+/* At the end of a command: NULL where the chosen table was printed, or none was chosen; else what is wrong, with the names of the
+ * tables that were there; malloced.  NULL, too, where the command failed before it came to tables. */
+char *gt_tables_missing(bool failed);
 
 #endif

@@ -17,6 +17,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
+    GT_OPTION_TABLE,
     { 0 },
 };
 
@@ -26,6 +27,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -203,7 +205,7 @@ static void print_tables(const struct gt_subject *subject, const struct gt_compa
     struct gt_table *tables[4] = { comparison_table(subject, comparison) };
     size_t count = 1;
 
-    if (format != GT_FORMAT_CSV)
+    if (format != GT_FORMAT_CSV || gt_tables_chosen())
         tables[count++] = warnings_table(subject);
     if (kernels->count > 0) {
         tables[count++] = gt_kernel_error_table(kernels);
@@ -243,7 +245,7 @@ static int load(struct gt_store *store, int64_t simulated, int64_t measured, str
 
 static void print(const struct compared *compared, enum gt_format format)
 {
-    if (format == GT_FORMAT_JSON)
+    if (format == GT_FORMAT_JSON && !gt_tables_chosen())
         print_json(&compared->subject, &compared->comparison, &compared->kernels, &compared->change);
     else if (format == GT_FORMAT_TABLE && compared->change.without != 0)
         print_change(&compared->subject, &compared->change);

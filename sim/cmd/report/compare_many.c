@@ -162,7 +162,7 @@ static int print_tables(struct gt_store *store, const struct gt_judged *judged, 
     free(verdicts);
     if (result != 0)
         return -1;
-    if (format == GT_FORMAT_CSV) {
+    if (format == GT_FORMAT_CSV || gt_tables_chosen()) {
         gt_judged_print_all(stdout, format, judged, count, &suite, NULL, 0);
         return 0;
     }
@@ -197,8 +197,8 @@ int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count,
     for (uint32_t i = 0; i < count && result == 0; i++)
         result = judge(store, runs[i], &judged[i], error);
     if (result == 0)
-        result = format == GT_FORMAT_JSON ? print_json(store, judged, count, error)
-                                          : print_tables(store, judged, count, format, error);
+        result = format == GT_FORMAT_JSON && !gt_tables_chosen() ? print_json(store, judged, count, error)
+                                                                 : print_tables(store, judged, count, format, error);
     for (uint32_t i = 0; i < count; i++)
         free(judged[i].name);
     free(judged);

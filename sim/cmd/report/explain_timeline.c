@@ -281,7 +281,7 @@ static void print_tables(const struct gt_loaded_run *t, const struct gt_limits *
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
     struct gt_rank_waits *ranks = gt_rank_waits(t, &rank_count);
     struct gt_table *tables[TABLES];
-    bool people = request->format == GT_FORMAT_TABLE;
+    bool people = request->format == GT_FORMAT_TABLE && !gt_tables_chosen();
 
     if (!people)
         tables[count++] = gt_explain_overview_table(t, overview);
@@ -326,9 +326,11 @@ static int print(struct gt_store *store, const struct gt_loaded_run *t, const st
         predicting = gt_predicting_begin(store, t->run_id, request->quiet, &predictor, error);
     if (request->no_predict || predicting != NULL) {
         gt_overview_find(t, limits->task_kernels, limits->task_kernel_count, &predictor, &overview);
-        if (request->format == GT_FORMAT_TABLE)
+        bool people = request->format == GT_FORMAT_TABLE && !gt_tables_chosen();
+
+        if (people)
             gt_explain_print_overview(stdout, t, &overview, trust, request);
-        if (request->full || request->format != GT_FORMAT_TABLE)
+        if (request->full || !people)
             print_tables(t, limits, trust, &overview, request);
         gt_overview_free(&overview);
     }

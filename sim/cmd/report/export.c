@@ -1,19 +1,24 @@
 /* export.c - `gridtide export`: a store's runs for other tools. */
 #include <argp.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
 #include "traces/export/export.h"
+#include "traces/store/tables.h"
 
 struct arguments {
-    const char *format, *store, *output;
+    const char *format, *store, *output, *table;
     const struct gt_exporter *exporter;
     struct gt_filter filter;
 };
 
 static const struct argp_option options[] = {
     { "output", 'o', "FILE", 0, "File to write; - is standard output; .gz and .zst compress", 0 },
+    { "table", GT_KEY_TABLE, "NAME", 0,
+      "csv: Export this view or table of the store as it is (gridtide-store(5) describes them)", 0 },
     { 0 },
 };
 
@@ -23,6 +28,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'o': arguments->output = text; return 0;
+    case GT_KEY_TABLE: arguments->table = text; return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)
             arguments->format = text;
@@ -79,21 +85,49 @@ static int write_export(struct gt_store *store, const void *user, struct gt_erro
 {
     const struct arguments *arguments = user;
 
-    if (arguments->exporter->write(store, arguments->output, &arguments->filter, error) != 0)
+    int result = arguments->table != NULL
+                     ? gt_export_table(store, arguments->table, arguments->output, error)
+                     : arguments->exporter->write(store, arguments->output, &arguments->filter, error);
+
+    if (result != 0)
         return gt_error_prefix(error, "exporting %.300s: ", arguments->store);
     return 0;
+}
+
+/* --table NAME; an exit status. */
+static int check_table(const struct arguments *arguments)
+{
+    struct gt_error error;
+    char *views;
+    int known, status;
+
+    if (arguments->table == NULL)
+        return GT_EXIT_DONE;
+    if (strcmp(arguments->format, "csv") != 0)
+        return gt_usage("export", "--table exports as csv, not as %.60s", arguments->format);
+    if (!gt_filter_is_all(&arguments->filter))
+        return gt_usage("export", "--table exports all of a table: remove options that choose a part of a run");
+    known = gt_store_knows_table(arguments->table, &views, &error);
+    if (known != 0)
+        return known < 0 ? gt_fail(&error) : GT_EXIT_DONE;
+    status = gt_usage("export", "stores have no table '%.60s'; views are %s; tables are in gridtide-store(5)",
+                      arguments->table, views);
+    free(views);
+    return status;
 }
 
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { .filter = GT_FILTER_ALL };
     struct gt_error error;
+    int status;
 
     gt_parse(&parser, argc, argv, &arguments);
     arguments.exporter = gt_exporter_find(arguments.format, &error);
     if (arguments.exporter == NULL)
         return gt_usage("export", "%s", error.text);
-    return gt_with_store(arguments.store, write_export, &arguments);
+    status = check_table(&arguments);
+    return status != GT_EXIT_DONE ? status : gt_with_store(arguments.store, write_export, &arguments);
 }
 
 const struct gt_command gt_command_export = {

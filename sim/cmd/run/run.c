@@ -24,7 +24,9 @@ enum {
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Change a value of the device file; may be repeated", 0 },
-    GT_OPTION_QUIET_FILE,
+    GT_OPTION_QUIET_FORMAT,
+    GT_OPTION_FORMAT,
+    GT_OPTION_TABLE,
     { "output", 'o', "RUN.db", 0, "Store to write (default: the trace's name with .db, in the current directory)",
       0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0,
@@ -95,6 +97,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_INDEPENDENT: add_independent(state, arguments, text); return 0;
     case 'q': arguments->model.quiet = true; return 0;
+    case 'f':
+        arguments->format = gt_option_format(state, text);
+        arguments->format_given = true;
+        return 0;
+    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
     case 'o': arguments->output = text; return 0;
     case OPTION_SHARE: arguments->share = text; return 0;
     case ARGP_KEY_ARG: add_trace(state, arguments, text); return 0;
@@ -279,7 +286,7 @@ static int run(int argc, char **argv)
     arguments.options.no_inference = arguments.model.no_inference;
     if (prepare(&work) != 0 || gt_run_fill_store(&work) != 0)
         status = gt_fail(&error);
-    else if (!arguments.model.quiet)
+    else if (!arguments.model.quiet || arguments.format_given || gt_tables_chosen())
         gt_run_print_result(&work);
     release(&work);
     return status;

@@ -58,8 +58,14 @@ bool gt_run_is_change(const struct gt_run_work *work)
            !gt_run_same_device(&work->asked.device, &work->without.device);
 }
 
-static void item(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void item(FILE *out, const char *format, ...)
+/* Who hears the texts. */
+struct listener {
+    gt_run_said *said;
+    void *user;
+};
+
+static void item(const struct listener *listener, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void item(const struct listener *listener, const char *format, ...)
 {
     va_list arguments;
     char *text;
@@ -67,7 +73,7 @@ static void item(FILE *out, const char *format, ...)
     va_start(arguments, format);
     text = gt_vformat(format, arguments);
     va_end(arguments);
-    gt_fold_print(out, INDENT, text);
+    listener->said(listener->user, text);
     free(text);
 }
 
@@ -91,13 +97,13 @@ static uint32_t streams_used(const struct gt_workload *workload)
     return most;
 }
 
-static void tell_streams(FILE *out, const struct gt_run_work *work)
+static void tell_streams(const struct listener *listener, const struct gt_run_work *work)
 {
     if (work->arguments->streams > 0)
-        item(out, "streams %" PRIu32 " -> %" PRIu32, streams_used(work->workload), work->arguments->streams);
+        item(listener, "streams %" PRIu32 " -> %" PRIu32, streams_used(work->workload), work->arguments->streams);
 }
 
-static void tell_keys(FILE *out, const struct gt_run_work *work)
+static void tell_keys(const struct listener *listener, const struct gt_run_work *work)
 {
     const struct gt_run_arguments *arguments = work->arguments;
 
@@ -108,45 +114,57 @@ static void tell_keys(FILE *out, const struct gt_run_work *work)
 
         gt_device_get(&work->asked.device, row, value, sizeof value);
         gt_device_get(&work->without.device, row, before, sizeof before);
-        item(out, "%.60s %.100s -> %.100s", key, before[0] != '\0' ? before : "none",
+        item(listener, "%.60s %.100s -> %.100s", key, before[0] != '\0' ? before : "none",
              value[0] != '\0' ? value : "none");
         free(key);
     }
 }
 
-static void tell_device(FILE *out, const struct gt_run_work *work)
+static void tell_device(const struct listener *listener, const struct gt_run_work *work)
 {
     const struct gt_device *asked = &work->asked.device, *without = &work->without.device;
 
     if (work->arguments->model.device != NULL && !gt_run_same_device(asked, without))
-        item(out,
+        item(listener,
              "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> %.0f "
              "GB/s, and all other keys of its file except the host's",
              without->name, asked->name, without->sms, asked->sms, without->clock_mhz, asked->clock_mhz,
              without->warp.dram_gbps, asked->warp.dram_gbps);
 }
 
-static void tell_cost(FILE *out, const struct gt_run_work *work)
+static void tell_cost(const struct listener *listener, const struct gt_run_work *work)
 {
     uint64_t launches = programmed_launches(work);
 
     if (launches > 0)
-        item(out,
+        item(listener,
              "cost: the durations of %" PRIu64 " kernel launches are simulated from their machine code on this "
              "device, not recorded or stated; cache hit rates are those of the profile",
              launches);
 }
 
+void gt_run_each_change(const struct gt_run_work *work, gt_run_said *said, void *user)
+{
+    const struct listener all = { said, user }, *listener = &all;
+
+    tell_streams(listener, work);
+    if (work->arguments->options.serialize)
+        item(listener, "serialized: every operation waits for the one before it, and the host waits for every "
+                       "operation; nothing overlaps");
+    tell_device(listener, work);
+    tell_keys(listener, work);
+    tell_cost(listener, work);
+    for (uint32_t i = 0; i < work->engine.answer.scenario.assumption_count; i++)
+        item(listener, "%s", work->engine.answer.scenario.assumptions[i]);
+}
+
+static void print_folded(void *out, const char *text)
+{
+    gt_fold_print(out, INDENT, text);
+}
+
 void gt_run_print_change(FILE *out, const struct gt_run_work *work)
 {
     fputs("Changed and assumed:\n", out);
-    tell_streams(out, work);
-    if (work->arguments->options.serialize)
-        item(out, "serialized: every operation waits for the one before it, and the host waits for every "
-                  "operation; nothing overlaps");
-    tell_device(out, work);
-    tell_keys(out, work);
-    tell_cost(out, work);
-    for (uint32_t i = 0; i < work->engine.answer.scenario.assumption_count; i++)
-        item(out, "%s", work->engine.answer.scenario.assumptions[i]);
+    gt_run_each_change(work, print_folded, out);
 }

@@ -27,6 +27,8 @@ struct gt_run_arguments {
     const char *independent[GT_RUN_INDEPENDENT_MAX + 1]; /* patterns, NULL-ended */
     size_t independent_count;
     bool full; /* kernels' programs: every block, no extrapolation */
+    enum gt_format format;
+    bool format_given; /* then --quiet leaves the tables */
 };
 
 /* One of the simulations: as asked for, or without what was asked to be changed. */
@@ -87,14 +89,20 @@ int gt_run_fill_store(struct gt_run_work *work);
 bool gt_run_same_device(const struct gt_device *one, const struct gt_device *other);
 /* Does `asked` differ from `without` in what it simulates? */
 bool gt_run_is_change(const struct gt_run_work *work);
-/* What was changed, what was scaled with it and what is assumed, an item a line. */
+/* What was changed, what was scaled with it and what is assumed: a text at a time, valid during the call; printed, an item a line. */
+typedef void gt_run_said(void *user, const char *text);
+void gt_run_each_change(const struct gt_run_work *work, gt_run_said *said, void *user);
 void gt_run_print_change(FILE *out, const struct gt_run_work *work);
 
 /* run_result.c: where the replay is more than 3% off its recording, warn of that and say where it first departs, also
  * in the store.  Returns 0; -1 with work->error filled. */
 int gt_run_warn_of_departure(struct gt_run_work *work);
 
-/* run_result.c: what came out, for people. */
+/* run_tables.c: what came out, as tables.  People are shown so many launches with cycles; `gridtide compare` has the others. */
+enum { GT_RUN_KERNELS_SHOWN = 200 };
+void gt_run_print_tables(const struct gt_run_work *work, enum gt_format format);
+
+/* run_result.c: what came out; for people with sentences. */
 void gt_run_print_result(const struct gt_run_work *work);
 
 #endif

@@ -8,7 +8,6 @@
 #include "sim/baseline/fit.h"
 #include "sim/baseline/recording_cost.h"
 #include "sim/baseline/timeline.h"
-#include "sim/cmd/print/kernel_tables.h"
 #include "sim/cmd/print/table.h"
 #include "sim/cmd/print/terminal.h"
 #include "sim/cmd/run/run_parts.h"
@@ -126,57 +125,7 @@ static int departure_find(struct gt_database *database, int64_t simulated_run, i
     return result;
 }
 
-/* More launches than this are left to compare. */
-enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
-
-/* clang-format off */
-static const struct gt_column as_recorded[] = {
-    { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
-    { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
-    { "makespan_error_pct", GT_COLUMN_NUMBER }, { "start_error_median_us", GT_COLUMN_NUMBER },
-    { "gpu_busy_pct", GT_COLUMN_NUMBER },
-};
-/* Behind the last one: what `gridtide whatif` says of the same change. */
-static const struct gt_column changed[] = {
-    { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
-    { "makespan_without_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
-    { "makespan_change_pct", GT_COLUMN_NUMBER }, { "start_change_median_us", GT_COLUMN_NUMBER },
-    { "gpu_busy_pct", GT_COLUMN_NUMBER }, { "step_without_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
-    { "low_us", GT_COLUMN_NUMBER }, { "high_us", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER },
-    { "trust", GT_COLUMN_TEXT },
-};
-enum { COMMON = sizeof as_recorded / sizeof as_recorded[0], CHANGED = sizeof changed / sizeof changed[0] };
-/* clang-format on */
-
-static void put_answer(struct gt_table *table, const struct gt_run_engine *engine)
-{
-    gt_table_real(table, engine->whatif.step_us, 1);
-    gt_table_real(table, engine->answer.step_us, 1);
-    gt_table_real(table, engine->answer.low_us, 1);
-    gt_table_real(table, engine->answer.high_us, 1);
-    gt_table_real(table, engine->answer.change_pct, 1);
-    gt_table_text(table, gt_scenario_trust_text(&engine->answer.scenario));
-}
-
-static struct gt_table *result_table(const struct gt_run_work *work)
-{
-    const struct gt_comparison *comparison = work->changed ? &work->change : &work->asked.comparison;
-    struct gt_table *table =
-        gt_table_new("run", work->changed ? changed : as_recorded, work->engine.asked ? CHANGED : COMMON);
-
-    gt_table_single(table);
-    gt_table_text(table, work->name);
-    gt_table_text(table, work->asked.device.name);
-    gt_table_integer(table, (int64_t)(comparison->kernels + comparison->copies + comparison->memsets));
-    gt_table_real(table, comparison->makespan_measured_us, 3);
-    gt_table_real(table, comparison->makespan_simulated_us, 3);
-    gt_table_real(table, comparison->makespan_error_pct, 3);
-    gt_table_real(table, comparison->start_error_us.median, 3);
-    gt_table_real(table, comparison->busy_simulated_pct, 1);
-    if (work->engine.asked)
-        put_answer(table, &work->engine);
-    return table;
-}
+enum { TEXT_BYTES = 64 };
 
 /* "1,234 us"; fewer than 100 with three digits. */
 static const char *time_text(double time_us, char text[TEXT_BYTES])
@@ -333,31 +282,14 @@ static void tell_next(const struct gt_run_work *work)
     free(text);
 }
 
-/* The result, and the launches with cycles where they are few; returns how many tables. */
-static size_t make_tables(const struct gt_run_work *work, struct gt_table *tables[3])
-{
-    size_t count = 0;
-
-    tables[count++] = result_table(work);
-    if (work->kernels.count == 0)
-        return count;
-    if (!work->changed)
-        tables[count++] = gt_kernel_error_table(&work->kernels);
-    if (work->kernels.count <= KERNELS_SHOWN)
-        tables[count++] =
-            work->changed ? gt_kernel_changes_table(&work->kernels) : gt_kernel_rows_table(&work->kernels);
-    return count;
-}
-
 void gt_run_print_result(const struct gt_run_work *work)
 {
-    struct gt_table *tables[3];
-    size_t count = make_tables(work, tables);
+    enum gt_format format = work->arguments->format;
 
-    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, count);
-    while (count > 0)
-        gt_table_free(tables[--count]);
-    if (work->kernels.count > KERNELS_SHOWN)
+    gt_run_print_tables(work, format);
+    if (format != GT_FORMAT_TABLE || gt_tables_chosen())
+        return;
+    if (work->kernels.count > GT_RUN_KERNELS_SHOWN)
         fprintf(stderr, "gridtide: %" PRIu32 " launches have simulated cycles; 'gridtide compare' lists them\n",
                 work->kernels.count);
     if (work->changed)

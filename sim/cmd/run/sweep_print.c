@@ -124,7 +124,7 @@ int gt_sweep_print(struct gt_sweep *sweep, enum gt_format format, struct gt_erro
     result = gt_sweep_each(sweep->store, &plan, add_row, &grid, error);
     if (result == 0)
         gt_tables_print(stdout, format, tables, 2);
-    if (result == 0 && format == GT_FORMAT_TABLE)
+    if (result == 0 && format == GT_FORMAT_TABLE && !gt_tables_chosen())
         print_best(&grid);
     for (uint32_t i = 0; i < plan.trace_count; i++)
         free(grid.best[i].change);

@@ -217,6 +217,20 @@ static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t
     }
 }
 
+/* The same for --table, a row each. */
+static struct gt_table *assumptions_table(const struct gt_answer *answers, size_t count)
+{
+    static const struct gt_column columns[] = { { "change", GT_COLUMN_TEXT }, { "assumption", GT_COLUMN_WIDE } };
+    struct gt_table *table = gt_table_new("assumptions", columns, 2);
+
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < answers[i].scenario.assumption_count; j++) {
+            gt_table_text(table, answers[i].change);
+            gt_table_text(table, answers[i].scenario.assumptions[j]);
+        }
+    return table;
+}
+
 enum { BEST = 3 };
 /* A change that gains less is none to recommend. */
 static const double least_gain_pct = 1;
@@ -247,20 +261,23 @@ static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
 void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
                      const struct gt_answer *answers, size_t count, bool ranked)
 {
-    struct gt_table *tables[2];
+    struct gt_table *tables[3];
+    size_t table_count = 2;
 
-    if (format == GT_FORMAT_JSON) {
+    if (format == GT_FORMAT_JSON && !gt_tables_chosen()) {
         print_json(out, name, whatif, answers, count);
         return;
     }
-    if (format == GT_FORMAT_TABLE && ranked)
+    if (format == GT_FORMAT_TABLE && ranked && !gt_tables_chosen())
         print_best(out, answers, count);
     tables[0] = trace_table(name, whatif);
     tables[1] = changes_table(answers, count, !isnan(whatif->peak_bytes));
-    gt_tables_print(out, format, tables, 2);
-    for (int i = 0; i < 2; i++)
-        gt_table_free(tables[i]);
-    if (format != GT_FORMAT_TABLE)
+    if (gt_tables_chosen())
+        tables[table_count++] = assumptions_table(answers, count);
+    gt_tables_print(out, format, tables, table_count);
+    while (table_count > 0)
+        gt_table_free(tables[--table_count]);
+    if (format != GT_FORMAT_TABLE || gt_tables_chosen())
         return;
     print_out_of_memory(out, answers, count);
     print_assumptions(out, answers, count);

@@ -37,6 +37,7 @@ struct findings {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
+    GT_OPTION_TABLE,
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -47,6 +48,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
@@ -196,7 +198,7 @@ static void add_us(struct gt_table *table, bool known, gt_time_ps time_ps)
         gt_table_text(table, NULL);
 }
 
-static void print_csv(const struct findings *f)
+static void print_tables(const struct findings *f, enum gt_format format)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
@@ -224,9 +226,9 @@ static void print_csv(const struct findings *f)
         add_us(table, f->shown[i], schedule->second_start_ps);
         add_us(table, f->shown[i], schedule->second_end_ps);
     }
-    if (f->check.misuses.count > 0) /* one table, as ever, where there are none */
+    if (f->check.misuses.count > 0 || gt_tables_chosen()) /* one table, as ever, where there are none */
         tables[1] = gt_check_misuse_table(f->workload, &f->check.misuses);
-    gt_tables_print(stdout, GT_FORMAT_CSV, tables, tables[1] != NULL ? 2 : 1);
+    gt_tables_print(stdout, format, tables, tables[1] != NULL ? 2 : 1);
     gt_table_free(table);
     if (tables[1] != NULL)
         gt_table_free(tables[1]);
@@ -350,11 +352,6 @@ static int show(struct findings *f, bool quiet, struct gt_error *error)
 
 static int run(int argc, char **argv)
 {
-    static void (*const print[GT_FORMATS])(const struct findings *) = {
-        [GT_FORMAT_TABLE] = print_people,
-        [GT_FORMAT_CSV] = print_csv,
-        [GT_FORMAT_JSON] = print_json,
-    };
     struct arguments arguments = { .format = GT_FORMAT_TABLE };
     struct findings findings = { .name = NULL };
     struct gt_error error = { "" };
@@ -370,7 +367,10 @@ static int run(int argc, char **argv)
     gt_check_run(&findings.check, workload);
     if (show(&findings, arguments.quiet, &error) != 0 && !arguments.quiet)
         fprintf(stderr, "gridtide: warning: races are printed without schedules: %s\n", error.text);
-    print[arguments.format](&findings);
+    if (arguments.format == GT_FORMAT_CSV || gt_tables_chosen())
+        print_tables(&findings, arguments.format);
+    else
+        (arguments.format == GT_FORMAT_JSON ? print_json : print_people)(&findings);
     if (findings.check.certain.count > 0 || gt_check_certain_misuses(&findings.check.misuses) > 0)
         status = GT_EXIT_FAILED;
     gt_check_free(&findings.check);
