@@ -218,6 +218,15 @@ static int answer_step(const struct asking *asking, struct gt_answer *answer, st
     return result;
 }
 
+/* Of the device's memory, what a program gets. */
+static uint64_t program_bytes(const struct gt_device *device)
+{
+    if (device->memory_bytes == 0)
+        return UINT64_MAX;
+    return device->memory_bytes - (device->memory_context_bytes < device->memory_bytes ? device->memory_context_bytes
+                                                                                       : device->memory_bytes);
+}
+
 static void find_peak(const struct asking *asking, struct gt_answer *answer)
 {
     const struct gt_device *device = &answer->scenario.device;
@@ -232,7 +241,7 @@ static void find_peak(const struct asking *asking, struct gt_answer *answer)
         return;
     }
     answer->peak_bytes = gt_peak_allocated_bytes(answer->scenario.workload);
-    answer->out_of_memory = device->memory_bytes > 0 && answer->peak_bytes > (double)device->memory_bytes;
+    gt_reserved_memory_find(&answer->reserved, answer->scenario.workload, program_bytes(device));
 }
 
 /* All of the run: predicted_us, and what the answer assumes.  A change that start-up refuses may still hold for the steady state. */
@@ -243,7 +252,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     struct gt_scenario *scenario = &answer->scenario;
     struct gt_timeline timeline;
 
-    answer->predicted_us = answer->peak_bytes = NAN;
+    answer->predicted_us = answer->peak_bytes = answer->reserved.bytes = NAN;
     if (begin_changed(asking, whatif->baseline.workload, whatif->baseline.host, scenario, error) != 0) {
         if (whatif->steady.workload == NULL)
             return -1;

@@ -7,6 +7,7 @@
 #include "sim/baseline/timeline.h"
 #include "sim/changes/changes.h"
 #include "sim/machine/options.h"
+#include "sim/shapes/reserved_memory.h"
 #include "sim/whatif/bound.h"
 #include "sim/whatif/grade.h"
 
@@ -30,6 +31,7 @@ struct gt_whatif {
     struct gt_steady steady;        /* of the baseline: its regular steps alone, which tell what a step takes */
     double step_us;                 /* of the baseline, a step */
     double peak_bytes;              /* as recorded: see gt_answer */
+    struct gt_reserved_memory reserved;
     gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
 };
 
@@ -41,7 +43,7 @@ struct gt_answer {
     double change_pct;           /* of a step, against the baseline's: below 0 it is faster */
     double predicted_us;         /* all of the recorded run, start-up included */
     double peak_bytes;           /* the most memory that a GPU has allocated at a time; NAN: not known */
-    bool out_of_memory;          /* that is more than the scenario's device has */
+    struct gt_reserved_memory reserved; /* for that, on the scenario's device */
     enum gt_bound bound_by;      /* what has the largest part of the step's critical path, */
     double part[GT_BOUNDS_BY];   /* and all parts */
     struct gt_scenario scenario; /* of all of the run: its trust and assumptions are the answer's */

@@ -1,0 +1,193 @@
+/* reserved_memory.c - allocations replayed by PyTorch's caching allocator until what it reserves is steady.
+ *
+ * A recording is some steps of a loop.  What it frees from before (results and gradients of the step before) is what it leaves
+ * allocated at its end: a free from before ends an allocation of that size of the repetition before, and nothing in the first.
+ * What was allocated before and stays is one block, without gaps: parameters, an optimizer's state, data.
+ */
+#include "sim/shapes/reserved_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/base/sort.h"
+#include "sim/shapes/caching_allocator.h"
+#include "sim/workload/allocations.h"
+
+/* More than any loop needs to be steady. */
+enum { MOST_REPETITIONS = 6 };
+
+struct replay {
+    const struct gt_workload *w;
+    gt_gpu_index gpu;
+    struct gt_caching_allocator *allocator;
+    struct gt_cached_block **blocks; /* by allocation, also of a free from before: what it frees next; NULL: nothing */
+    uint32_t *from;                  /* by free from before: the allocation of the repetition before that it ends; GT_NONE */
+    bool *carried;                   /* by allocation: it is alive until the next repetition frees it */
+    uint64_t kept_bytes;             /* from before, and never freed */
+};
+
+/* An allocation that is alive at the end, or a free from before. */
+struct open {
+    int64_t bytes;
+    uint32_t index;
+};
+
+static int compare_open(const void *left, const void *right)
+{
+    const struct open *a = left, *b = right;
+
+    GT_ORDER(a->bytes, b->bytes);
+    GT_ORDER(a->index, b->index);
+    return 0;
+}
+
+/* Pair frees from before with allocations that are alive at the end, of the same size and in the order of time. */
+static void pair(struct replay *r, struct open *frees, uint32_t free_count, struct open *alive, uint32_t alive_count)
+{
+    uint32_t at = 0;
+
+    qsort(frees, free_count, sizeof *frees, compare_open);
+    qsort(alive, alive_count, sizeof *alive, compare_open);
+    for (uint32_t i = 0; i < free_count; i++) {
+        while (at < alive_count && alive[at].bytes < frees[i].bytes)
+            at++;
+        if (at == alive_count || alive[at].bytes != frees[i].bytes)
+            continue;
+        r->from[frees[i].index] = alive[at].index;
+        r->carried[alive[at++].index] = true;
+    }
+}
+
+static void pair_steps(struct replay *r)
+{
+    uint32_t count = r->w->allocation_count, free_count = 0, alive_count = 0;
+    struct open *frees = gt_calloc(count, sizeof *frees), *alive = gt_calloc(count, sizeof *alive);
+    bool *freed = gt_calloc(count, sizeof *freed);
+    uint64_t freed_bytes = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (r->w->allocations[i].frees != GT_NONE)
+            freed[r->w->allocations[i].frees] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_allocation *one = &r->w->allocations[i];
+
+        r->from[i] = GT_NONE;
+        if (one->gpu != r->gpu)
+            continue;
+        if (one->bytes > 0 && !freed[i])
+            alive[alive_count++] = (struct open){ one->bytes, i };
+        if (one->bytes < 0 && one->frees == GT_NONE) {
+            frees[free_count++] = (struct open){ -one->bytes, i };
+            freed_bytes += (uint64_t)-one->bytes;
+        }
+    }
+    pair(r, frees, free_count, alive, alive_count);
+    r->kept_bytes = r->w->gpus[r->gpu].allocated_bytes - freed_bytes;
+    free(freed);
+    free(alive);
+    free(frees);
+}
+
+static bool take(struct replay *r, uint32_t index, uint64_t bytes)
+{
+    r->blocks[index] = gt_block_take(r->allocator, bytes);
+    return r->blocks[index] != NULL;
+}
+
+static void give_back(struct replay *r, uint32_t index)
+{
+    if (r->blocks[index] != NULL)
+        gt_block_give_back(r->allocator, r->blocks[index]);
+    r->blocks[index] = NULL;
+}
+
+static bool is_from_before(const struct gt_allocation *one)
+{
+    return one->bytes < 0 && one->frees == GT_NONE;
+}
+
+/* One time; false: out of memory. */
+static bool repeat(struct replay *r)
+{
+    uint32_t count = r->w->allocation_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_allocation *one = &r->w->allocations[i];
+
+        if (one->gpu != r->gpu || !is_from_before(one))
+            continue;
+        if (r->from[i] == GT_NONE) {
+            if (!take(r, i, (uint64_t)-one->bytes))
+                return false;
+        } else {
+            r->blocks[i] = r->blocks[r->from[i]];
+            r->blocks[r->from[i]] = NULL;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_allocation *one = &r->w->allocations[i];
+
+        if (one->gpu != r->gpu)
+            continue;
+        if (one->bytes < 0)
+            give_back(r, one->frees != GT_NONE ? one->frees : i);
+        else if (one->bytes > 0 && !take(r, i, (uint64_t)one->bytes))
+            return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (r->w->allocations[i].bytes > 0 && !r->carried[i])
+            give_back(r, i);
+    return true;
+}
+
+/* Until a repetition reserves no more than the one before; false: out of memory. */
+static bool repeat_until_steady(struct replay *r)
+{
+    uint64_t most = 0;
+
+    if (r->kept_bytes > 0 && gt_block_take(r->allocator, r->kept_bytes) == NULL)
+        return false;
+    for (int i = 0; i < MOST_REPETITIONS; i++) {
+        if (!repeat(r))
+            return false;
+        if (i > 1 && gt_most_reserved_bytes(r->allocator) == most)
+            break;
+        most = gt_most_reserved_bytes(r->allocator);
+    }
+    return true;
+}
+
+/* False: out of memory.  *bytes: what was reserved. */
+static bool replay(const struct gt_workload *w, gt_gpu_index gpu, uint64_t available, double *bytes)
+{
+    struct replay r = { .w = w, .gpu = gpu, .allocator = gt_caching_allocator_new(available) };
+    bool enough;
+
+    r.blocks = gt_calloc(w->allocation_count, sizeof *r.blocks);
+    r.from = gt_calloc(w->allocation_count, sizeof *r.from);
+    r.carried = gt_calloc(w->allocation_count, sizeof *r.carried);
+    pair_steps(&r);
+    enough = repeat_until_steady(&r);
+    *bytes = (double)gt_most_reserved_bytes(r.allocator);
+    free(r.carried);
+    free(r.from);
+    free(r.blocks);
+    gt_caching_allocator_free(r.allocator);
+    return enough;
+}
+
+void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *w, uint64_t available_bytes)
+{
+    *reserved = (struct gt_reserved_memory){ .bytes = NAN, .available_bytes = (double)available_bytes };
+    if (w->allocation_count == 0)
+        return;
+    for (gt_gpu_index i = 0; i < w->gpu_count; i++) {
+        double bytes;
+
+        if (!replay(w, i, available_bytes, &bytes)) {
+            reserved->out_of_memory = true;
+            replay(w, i, UINT64_MAX, &bytes);
+        }
+        reserved->bytes = fmax(reserved->bytes, bytes);
+    }
+}
