@@ -33,6 +33,7 @@ struct gt_caching_allocator *gt_caching_allocator_new(uint64_t available_bytes)
     struct gt_caching_allocator *allocator = gt_calloc(1, sizeof *allocator);
 
     allocator->available = available_bytes;
+    allocator->next_address = UINT64_MAX / 512 * 512;
     return allocator;
 }
 
@@ -131,10 +132,10 @@ static struct gt_cached_block *add_segment(struct gt_caching_allocator *allocato
     if (whole > allocator->available - allocator->reserved)
         return NULL;
     segment = gt_calloc(1, sizeof *segment);
-    *segment = (struct gt_cached_block){ .address = allocator->next_address, .bytes = whole, .small = bytes <= GT_SMALL_BYTES };
+    *segment = (struct gt_cached_block){ .address = allocator->next_address - whole, .bytes = whole, .small = bytes <= GT_SMALL_BYTES };
     gt_array_grow(allocator->segments, allocator->segment_count, allocator->segment_room);
     allocator->segments[allocator->segment_count++] = segment;
-    allocator->next_address += whole;
+    allocator->next_address -= whole;
     allocator->reserved += whole;
     if (allocator->reserved > allocator->most_reserved)
         allocator->most_reserved = allocator->reserved;

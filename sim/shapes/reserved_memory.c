@@ -11,6 +11,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/shapes/caching_allocator.h"
+#include "sim/shapes/first_step.h"
 #include "sim/workload/allocations.h"
 
 /* More than any loop needs to be steady. */
@@ -24,6 +25,8 @@ struct replay {
     uint32_t *from;                  /* by free from before: the allocation of the repetition before that it ends; GT_NONE */
     bool *carried;                   /* by allocation: it is alive until the next repetition frees it */
     uint64_t kept_bytes;             /* from before, and never freed */
+    struct gt_kept_memory *late;     /* of them: that the first step allocates */
+    uint32_t late_count;
 };
 
 /* An allocation that is alive at the end, or a free from before. */
@@ -106,10 +109,19 @@ static bool is_from_before(const struct gt_allocation *one)
     return one->bytes < 0 && one->frees == GT_NONE;
 }
 
-/* One time; false: out of memory. */
-static bool repeat(struct replay *r)
+/* Of what the first step allocates and keeps, all that comes before that allocation; false: out of memory. */
+static bool take_late(struct replay *r, uint32_t *next, uint32_t before)
 {
-    uint32_t count = r->w->allocation_count;
+    for (; *next < r->late_count && r->late[*next].before <= before; ++*next)
+        if (gt_block_take(r->allocator, r->late[*next].bytes) == NULL)
+            return false;
+    return true;
+}
+
+/* One time; false: out of memory. */
+static bool repeat(struct replay *r, bool is_first)
+{
+    uint32_t count = r->w->allocation_count, next = is_first ? 0 : r->late_count;
 
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_allocation *one = &r->w->allocations[i];
@@ -127,6 +139,8 @@ static bool repeat(struct replay *r)
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_allocation *one = &r->w->allocations[i];
 
+        if (!take_late(r, &next, i))
+            return false;
         if (one->gpu != r->gpu)
             continue;
         if (one->bytes < 0)
@@ -137,18 +151,20 @@ static bool repeat(struct replay *r)
     for (uint32_t i = 0; i < count; i++)
         if (r->w->allocations[i].bytes > 0 && !r->carried[i])
             give_back(r, i);
-    return true;
+    return take_late(r, &next, count);
 }
 
 /* Until a repetition reserves no more than the one before; false: out of memory. */
 static bool repeat_until_steady(struct replay *r)
 {
-    uint64_t most = 0;
+    uint64_t most = 0, early = r->kept_bytes;
 
-    if (r->kept_bytes > 0 && gt_block_take(r->allocator, r->kept_bytes) == NULL)
+    for (uint32_t i = 0; i < r->late_count; i++)
+        early -= r->late[i].bytes;
+    if (early > 0 && gt_block_take(r->allocator, early) == NULL)
         return false;
     for (int i = 0; i < MOST_REPETITIONS; i++) {
-        if (!repeat(r))
+        if (!repeat(r, i == 0))
             return false;
         if (i > 1 && gt_most_reserved_bytes(r->allocator) == most)
             break;
@@ -158,7 +174,8 @@ static bool repeat_until_steady(struct replay *r)
 }
 
 /* False: out of memory.  *bytes: what was reserved. */
-static bool replay(const struct gt_workload *w, gt_gpu_index gpu, uint64_t available, double *bytes)
+static bool replay(const struct gt_workload *w, gt_gpu_index gpu, const struct gt_device *device, uint64_t available,
+                   double *bytes)
 {
     struct replay r = { .w = w, .gpu = gpu, .allocator = gt_caching_allocator_new(available) };
     bool enough;
@@ -167,8 +184,10 @@ static bool replay(const struct gt_workload *w, gt_gpu_index gpu, uint64_t avail
     r.from = gt_calloc(w->allocation_count, sizeof *r.from);
     r.carried = gt_calloc(w->allocation_count, sizeof *r.carried);
     pair_steps(&r);
+    r.late_count = gt_first_step_find(&r.late, w, gpu, device->compute_major, r.carried, r.kept_bytes);
     enough = repeat_until_steady(&r);
     *bytes = (double)gt_most_reserved_bytes(r.allocator);
+    free(r.late);
     free(r.carried);
     free(r.from);
     free(r.blocks);
@@ -176,17 +195,27 @@ static bool replay(const struct gt_workload *w, gt_gpu_index gpu, uint64_t avail
     return enough;
 }
 
-void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *w, uint64_t available_bytes)
+/* Of the device's memory, what a program gets. */
+static uint64_t program_bytes(const struct gt_device *device)
 {
-    *reserved = (struct gt_reserved_memory){ .bytes = NAN, .available_bytes = (double)available_bytes };
+    if (device->memory_bytes == 0)
+        return UINT64_MAX;
+    return device->memory_bytes > device->memory_context_bytes ? device->memory_bytes - device->memory_context_bytes : 0;
+}
+
+void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *w, const struct gt_device *device)
+{
+    uint64_t available = program_bytes(device);
+
+    *reserved = (struct gt_reserved_memory){ .bytes = NAN, .available_bytes = (double)available };
     if (w->allocation_count == 0)
         return;
     for (gt_gpu_index i = 0; i < w->gpu_count; i++) {
         double bytes;
 
-        if (!replay(w, i, available_bytes, &bytes)) {
+        if (!replay(w, i, device, available, &bytes)) {
             reserved->out_of_memory = true;
-            replay(w, i, UINT64_MAX, &bytes);
+            replay(w, i, device, UINT64_MAX, &bytes);
         }
         reserved->bytes = fmax(reserved->bytes, bytes);
     }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "sim/devices/device.h"
 #include "sim/workload/workload.h"
 
 struct gt_reserved_memory {
@@ -13,7 +14,9 @@ struct gt_reserved_memory {
 };
 
 /* The workload's allocations and frees in their order, by PyTorch's caching allocator (caching_allocator.h), over and over until it
- * reserves no more: its steps are some of a loop.  Each GPU has `available_bytes` for it. */
-void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *workload, uint64_t available_bytes);
+ * reserves no more: its steps are some of a loop.  Each GPU has the device's memory for it, less what its
+ * context takes. */
+void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *workload,
+                             const struct gt_device *device);
 
 #endif

@@ -218,19 +218,8 @@ static int answer_step(const struct asking *asking, struct gt_answer *answer, st
     return result;
 }
 
-/* Of the device's memory, what a program gets. */
-static uint64_t program_bytes(const struct gt_device *device)
-{
-    if (device->memory_bytes == 0)
-        return UINT64_MAX;
-    return device->memory_bytes - (device->memory_context_bytes < device->memory_bytes ? device->memory_context_bytes
-                                                                                       : device->memory_bytes);
-}
-
 static void find_peak(const struct asking *asking, struct gt_answer *answer)
 {
-    const struct gt_device *device = &answer->scenario.device;
-
     for (size_t i = 0; i < asking->count; i++) {
         if (!asking->changes[i].kind->allocates)
             continue;
@@ -241,7 +230,7 @@ static void find_peak(const struct asking *asking, struct gt_answer *answer)
         return;
     }
     answer->peak_bytes = gt_peak_allocated_bytes(answer->scenario.workload);
-    gt_reserved_memory_find(&answer->reserved, answer->scenario.workload, program_bytes(device));
+    gt_reserved_memory_find(&answer->reserved, answer->scenario.workload, &answer->scenario.device);
 }
 
 /* All of the run: predicted_us, and what the answer assumes.  A change that start-up refuses may still hold for the steady state. */

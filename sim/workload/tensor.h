@@ -1,7 +1,7 @@
 /* tensor.h - types and sizes of an operator's inputs, as gt_range.inputs holds them.
  *
  * A text with a word an input: "bfloat16[8,128,768]" is a tensor, "float32[]" one without sides, "?[8]" one of unknown type,
- * "-" anything else: a number, a list of numbers, nothing; "?[64,3]+" a list of tensors, of which it is the first.
+ * "-" anything else: a number, a list of numbers, nothing; "?[64,3]+" a list of tensors, of which it is the first but [0].
  */
 #ifndef GRIDTIDE_SIM_WORKLOAD_TENSOR_H
 #define GRIDTIDE_SIM_WORKLOAD_TENSOR_H

@@ -23,7 +23,7 @@ static bool next_part(const struct kineto_text *text, size_t *at, const char **p
     return true;
 }
 
-/* The word of one input; "-": no tensor, or one with too many sides.  Of a list of tensors the first is told, '+' behind it. */
+/* The word of one input; "-": no tensor, or one with too many sides.  Of a list of tensors the first but [0] is told, '+' behind it. */
 static size_t put_word(char *word, const char *sizes, size_t sizes_length, const char *type, size_t type_length)
 {
     const char *usual = NULL;
