@@ -11,7 +11,7 @@
 #include "sim/workload/ranges.h"
 
 static const uint64_t workspace_bytes = UINT64_C(32) << 20, older_workspace_bytes = (UINT64_C(8) << 20) + (128 << 10);
-enum { WORKSPACE_MAJOR = 9 };
+enum { WORKSPACE_MAJOR = 9, MOST_WORKSPACES = 2 };
 
 /* Adam keeps two moments of each parameter; no optimizer of PyTorch keeps more that is as large. */
 enum { MOST_MOMENTS = 2 };
@@ -42,7 +42,16 @@ static bool is_allocation(const struct finding *f, uint32_t index)
     return one->gpu == f->gpu && one->bytes > 0 && one->range != GT_NONE;
 }
 
-/* Within a product of matrices: its result is allocated before the library needs memory. */
+/* Is it within a node of a backward pass? */
+static bool is_backward(const struct finding *f, uint32_t index)
+{
+    for (gt_range_index at = f->w->allocations[index].range; at != GT_NONE; at = f->w->ranges[at].parent)
+        if (gt_range_is_backward_node(f->w, &f->w->ranges[at]))
+            return true;
+    return false;
+}
+
+/* Is it within a product of matrices?  Its result is allocated before the library needs memory. */
 static bool is_of_product(const struct finding *f, uint32_t index)
 {
     for (gt_range_index at = f->w->allocations[index].range; at != GT_NONE; at = f->w->ranges[at].parent)
@@ -51,31 +60,26 @@ static bool is_of_product(const struct finding *f, uint32_t index)
     return false;
 }
 
+/* One of the thread that goes forward, one of that which goes backward. */
 static void find_workspaces(struct finding *f, uint64_t bytes)
 {
-    bool *seen = gt_calloc(f->w->thread_count + 1ull, sizeof *seen);
+    bool seen[MOST_WORKSPACES] = { false, false };
 
-    for (uint32_t i = 0; i < f->w->allocation_count; i++) {
-        gt_thread_index thread;
+    for (uint32_t i = 0; i < f->w->allocation_count && !(seen[0] && seen[1]); i++) {
+        bool backward;
 
         if (!is_allocation(f, i) || !is_of_product(f, i))
             continue;
-        thread = f->w->ranges[f->w->allocations[i].range].thread;
-        if (!seen[thread])
+        backward = is_backward(f, i);
+        if (!seen[backward])
             add(f, i + 1, bytes);
-        seen[thread] = true;
+        seen[backward] = true;
     }
-    free(seen);
 }
 
 static bool is_gradient(const struct finding *f, uint32_t index)
 {
-    if (!is_allocation(f, index) || !f->carried[index])
-        return false;
-    for (gt_range_index at = f->w->allocations[index].range; at != GT_NONE; at = f->w->ranges[at].parent)
-        if (gt_range_is_backward_node(f->w, &f->w->ranges[at]))
-            return true;
-    return false;
+    return is_allocation(f, index) && f->carried[index] && is_backward(f, index);
 }
 
 /* The first allocation within an optimizer's step; how many there are: none. */
@@ -101,7 +105,7 @@ static void find_moments(struct finding *f)
     if (before == f->w->allocation_count || gradients == 0 || (double)f->left < gradients)
         return;
     moments = (uint32_t)fmin(((double)f->left - gradients) / gradients + slack, MOST_MOMENTS);
-    for (uint32_t i = before; i-- > 0;)
+    for (uint32_t i = f->w->allocation_count; i-- > 0;)
         for (uint32_t moment = 0; is_gradient(f, i) && moment < moments; moment++)
             add(f, before, (uint64_t)f->w->allocations[i].bytes);
 }
@@ -119,7 +123,7 @@ uint32_t gt_first_step_find(struct gt_kept_memory **kept, const struct gt_worklo
 {
     struct finding f = { .w = w, .gpu = gpu, .carried = carried, .left = kept_bytes };
 
-    f.kept = gt_calloc(w->thread_count + (uint64_t)MOST_MOMENTS * w->allocation_count + 1, sizeof *f.kept);
+    f.kept = gt_calloc(MOST_WORKSPACES + (uint64_t)MOST_MOMENTS * w->allocation_count, sizeof *f.kept);
     find_workspaces(&f, compute_major >= WORKSPACE_MAJOR ? workspace_bytes : older_workspace_bytes);
     find_moments(&f);
     qsort(f.kept, f.count, sizeof *f.kept, compare_kept);

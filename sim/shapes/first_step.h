@@ -12,7 +12,8 @@ struct gt_kept_memory {
 };
 
 /* Of the GPU's memory of which `kept_bytes` are from before the recording and never freed, into *kept (malloced), in the order of time:
- *   - what cuBLAS works in, once a thread, at its first product of matrices (PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp:
+ *   - what cuBLAS works in, at the first product of matrices forward, and at the first backward, which is
+ *     another thread (PyTorch, aten/src/ATen/cuda/CublasHandlePool.cpp:
  *     32 MiB from compute capability 9 on, else 8 MiB and 128 KiB);
  *   - as much for each gradient as the optimizer keeps beside it, twice (Adam's moments) or once (momentum), as kept_bytes tell:
  *     parameters, of which each has a gradient, are of them, too.
