@@ -132,7 +132,9 @@ static struct gt_cached_block *add_segment(struct gt_caching_allocator *allocato
     if (whole > allocator->available - allocator->reserved)
         return NULL;
     segment = gt_calloc(1, sizeof *segment);
-    *segment = (struct gt_cached_block){ .address = allocator->next_address - whole, .bytes = whole, .small = bytes <= GT_SMALL_BYTES };
+    *segment = (struct gt_cached_block){ .address = allocator->next_address - whole,
+                                         .bytes = whole,
+                                         .small = bytes <= GT_SMALL_BYTES };
     gt_array_grow(allocator->segments, allocator->segment_count, allocator->segment_room);
     allocator->segments[allocator->segment_count++] = segment;
     allocator->next_address -= whole;
@@ -151,7 +153,11 @@ static void split(struct gt_caching_allocator *allocator, struct gt_cached_block
     if (block->small ? left < GT_BLOCK_BYTES : left <= GT_SMALL_BYTES)
         return;
     rest = gt_calloc(1, sizeof *rest);
-    *rest = (struct gt_cached_block){ .address = block->address + bytes, .bytes = left, .before = block, .after = block->after, .small = block->small };
+    *rest = (struct gt_cached_block){ .address = block->address + bytes,
+                                      .bytes = left,
+                                      .before = block,
+                                      .after = block->after,
+                                      .small = block->small };
     if (rest->after != NULL)
         rest->after->before = rest;
     block->after = rest;

@@ -18,8 +18,8 @@
 
 /* Names there: kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge. */
 enum {
-    GT_BLOCK_BYTES = 512,           /* sizes are rounded up to this */
-    GT_SMALL_BYTES = 1 << 20,       /* up to this a size is small; no more than this is left in a large block */
+    GT_BLOCK_BYTES = 512,     /* sizes are rounded up to this */
+    GT_SMALL_BYTES = 1 << 20, /* up to this a size is small; no more than this is left in a large block */
     GT_SMALL_SEGMENT_BYTES = 2 << 20,
     GT_SHARED_BELOW_BYTES = 10 << 20, /* below this a large size gets a segment for several */
     GT_SHARED_SEGMENT_BYTES = 20 << 20,

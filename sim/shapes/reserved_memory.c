@@ -21,11 +21,12 @@ struct replay {
     const struct gt_workload *w;
     gt_gpu_index gpu;
     struct gt_caching_allocator *allocator;
-    struct gt_cached_block **blocks; /* by allocation, also of a free from before: what it frees next; NULL: nothing */
-    uint32_t *from;                  /* by free from before: the allocation of the repetition before that it ends; GT_NONE */
-    bool *carried;                   /* by allocation: it is alive until the next repetition frees it */
-    uint64_t kept_bytes;             /* from before, and never freed */
-    struct gt_kept_memory *late;     /* of them: that the first step allocates */
+    struct gt_cached_block *
+        *blocks;         /* by allocation, also of a free from before: what it frees next; NULL: nothing */
+    uint32_t *from;      /* by free from before: the allocation of the repetition before that it ends; GT_NONE */
+    bool *carried;       /* by allocation: it is alive until the next repetition frees it */
+    uint64_t kept_bytes; /* from before, and never freed */
+    struct gt_kept_memory *late; /* of them: that the first step allocates */
     uint32_t late_count;
 };
 
@@ -200,10 +201,12 @@ static uint64_t program_bytes(const struct gt_device *device)
 {
     if (device->memory_bytes == 0)
         return UINT64_MAX;
-    return device->memory_bytes > device->memory_context_bytes ? device->memory_bytes - device->memory_context_bytes : 0;
+    return device->memory_bytes > device->memory_context_bytes ? device->memory_bytes - device->memory_context_bytes
+                                                               : 0;
 }
 
-void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *w, const struct gt_device *device)
+void gt_reserved_memory_find(struct gt_reserved_memory *reserved, const struct gt_workload *w,
+                             const struct gt_device *device)
 {
     uint64_t available = program_bytes(device);
 

@@ -8,7 +8,8 @@
 #include "sim/workload/workload.h"
 
 struct gt_reserved_memory {
-    double bytes; /* the most at a time, on the GPU with the most: where it runs out of memory, what it would be with enough; NAN: not known */
+    double
+        bytes; /* the most at a time, on the GPU with the most: where it runs out of memory, what it would be with enough; NAN: not known */
     double available_bytes;
     bool out_of_memory; /* less is available */
 };

@@ -200,7 +200,7 @@ allocating() {
         "[1207960064,1210056704,1811939840,1814036480,false]" ]
     jq -e '.changes[0].assumptions | any(contains("of 1.06 GiB that were allocated before the recording, 0.12 GiB follow the batch"))' answer.json
     run "$GRIDTIDE" whatif -q memory.jsonl --change batch=64
-    [[ "$output" == *"peak_memory_gib"*"reserved_memory_gib"*"1.125"*"1.688"*"1.689 no"* ]]
+    [[ "$output" == *"peak_memory_gib"*"1.125"*"reserved_memory_gib"*"1.688"*"1.689 no"* ]]
     [[ "$output" != *"runs out of memory"* ]]
     run "$GRIDTIDE" whatif -q memory.jsonl --change batch=64 --change device_memory.bytes=1700000000
     [ "$status" -eq 0 ]
@@ -267,6 +267,19 @@ allocating() {
     refused '{"allocations":0,"bytes":[-4611686018427387904]}' 'more is freed than was allocated'
     refused '{"allocations":0,"bytes":[4611686018427387904]}' 'more than 2^62 bytes'
     refused '{"allocations":0}' 'need a list "bytes"'
+}
+
+@test "a profile's list of tensors is told by the first that has elements; memory before the first call has its operator" {
+    cat > cat.json << 'END'
+{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"aten::cat","pid":1,"tid":1,"ts":10,"dur":20,"args":{"External id":1,"Input Dims":[[[0],[4,8],[4,9]],[]],"Input type":["TensorList","Scalar"]}},
+{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":1,"tid":1,"ts":11,"args":{"Total Allocated":1024,"Bytes":512,"Device Id":0,"Device Type":1,"Addr":4096}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":12,"dur":3,"args":{"correlation":1,"External id":1}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":5,"args":{"correlation":1,"External id":1,"device":0,"stream":7,"grid":[1,1,1],"block":[32,1,1]}}]}
+END
+    "$GRIDTIDE" import -q cat.json -o cat.jsonl
+    grep -qF '"inputs":"?[4,8]+"' cat.jsonl
+    grep -qF '"ranges":[0]' cat.jsonl
 }
 
 @test "a profile's damaged memory events are counted and left out" {

@@ -84,7 +84,8 @@ static void free_segments_go_back_where_memory_ends(void **state)
     first = gt_block_take(allocator, 20 * mib);
     assert_non_null(gt_block_take(allocator, 20 * mib));
     gt_block_give_back(allocator, first);
-    part = gt_block_take(allocator, 2 * mib); /* of the first segment, which has to stay: 40 and 30 MiB are more than 50 */
+    part = gt_block_take(allocator,
+                         2 * mib); /* of the first segment, which has to stay: 40 and 30 MiB are more than 50 */
     assert_null(gt_block_take(allocator, 30 * mib));
     gt_block_give_back(allocator, part);
     assert_non_null(gt_block_take(allocator, 30 * mib)); /* 20 go back, 20 and 30 are there */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How far `whatif --change batch=N --change seq=N`, `hidden=N` and `dtype=TYPE` are from programs that ran so.
 
-    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N]
+    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N] [--memory]
 
 FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
 for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
@@ -11,6 +11,7 @@ peak memory of all programs, of models (all but zoo-*), and of programs in odd a
 was made on the odd ones), reserved memory where it was measured, and how many answers whether the GPU has enough memory were right.
   -v       a line a program and point: measured and predicted kernels and step
   --device  the device file of the GPU that was recorded, instead of the shipped one
+  --memory  memory alone, which is faster
   --worst  the N operators that add most to the error, with their kernels
 """
 import argparse
@@ -63,6 +64,16 @@ def changes(base, point):
         if before != after:
             words += ["--change", "%s=%s" % (name, after) if name == "dtype" else "%s=%d:%d" % (name, before, after)]
     return words
+
+
+def ask_memory(program, device, trace, base, point):
+    """As ask(), without a store: (None, None, the answer)."""
+    text = subprocess.run([program, "whatif", "-q", trace, "-f", "json"] + (["--device", device] if device else []) + changes(base, point),
+                          capture_output=True, text=True, check=False)
+    if text.returncode != 0:
+        print("%s %s: %s" % (point["program"], at(point), text.stderr.strip()), file=sys.stderr)
+        return None, None, None
+    return None, None, json.loads(text.stdout)["changes"][0]
 
 
 def ask(program, device, trace, base, point):
@@ -183,6 +194,7 @@ def main():
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
     parser.add_argument("--device")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("--worst", type=int, default=0)
     arguments = parser.parse_args()
     jobs = []
@@ -192,9 +204,11 @@ def main():
         if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
             jobs += [(name, trace, base, row) for row in rows if row is not base]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = list(pool.map(lambda job: ask(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
+        answers = list(pool.map(lambda job: (ask_memory if arguments.memory else ask)(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
     cases, kernels, steps, bound, failed, sizes = [], {}, [], [], 0, {}
     tell_memory(jobs, answers, list(read(arguments.folder, "*")), arguments.v)
+    if arguments.memory:
+        return
     for (name, _, base, row), (step, rows, _) in zip(jobs, answers):
         if step is None:
             failed += 1

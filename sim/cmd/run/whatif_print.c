@@ -107,8 +107,7 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     };
     /* clang-format on */
     bool has_peak = !isnan(whatif->peak_bytes);
-    struct gt_table *table =
-        gt_table_new("whatif", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
+    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
 
     gt_table_single(table);
     gt_table_text(table, name);
@@ -166,10 +165,11 @@ static void print_out_of_memory(FILE *out, const struct gt_answer *answers, size
 
         if (!answers[i].reserved.out_of_memory)
             continue;
-        text = gt_format("%s runs out of memory: its allocator reserves %.1f GiB for %.1f GiB that are allocated at a "
-                         "time, and %s has %.1f GiB for a program. Its times are those of a GPU with enough memory.",
-                         answers[i].change, answers[i].reserved.bytes / gib, answers[i].peak_bytes / gib, device->name,
-                         answers[i].reserved.available_bytes / gib);
+        text =
+            gt_format("%s runs out of memory: its allocator reserves %.1f GiB for %.1f GiB that are allocated at a "
+                      "time, and %s has %.1f GiB for a program. Its times are those of a GPU with enough memory.",
+                      answers[i].change, answers[i].reserved.bytes / gib, answers[i].peak_bytes / gib, device->name,
+                      answers[i].reserved.available_bytes / gib);
         fputc('\n', out);
         gt_fold_print(out, 0, text);
         free(text);
