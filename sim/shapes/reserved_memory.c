@@ -2,7 +2,8 @@
  *
  * A recording is some steps of a loop.  What it frees from before (results and gradients of the step before) is what it leaves
  * allocated at its end: a free from before ends an allocation of that size of the repetition before, and nothing in the first.
- * What was allocated before and stays is one block, without gaps: parameters, an optimizer's state, data.
+ * What was allocated before and stays is one block, without gaps (parameters, data), but for what the first step allocates
+ * (first_step.h).
  */
 #include "sim/shapes/reserved_memory.h"
 
@@ -17,14 +18,14 @@
 /* More than any loop needs to be steady. */
 enum { MOST_REPETITIONS = 6 };
 
+/* Arrays are by allocation. */
 struct replay {
     const struct gt_workload *w;
     gt_gpu_index gpu;
     struct gt_caching_allocator *allocator;
-    struct gt_cached_block *
-        *blocks;         /* by allocation, also of a free from before: what it frees next; NULL: nothing */
-    uint32_t *from;      /* by free from before: the allocation of the repetition before that it ends; GT_NONE */
-    bool *carried;       /* by allocation: it is alive until the next repetition frees it */
+    struct gt_cached_block **blocks; /* of a free from before: what it will free; NULL: nothing */
+    uint32_t *from;      /* of a free from before: the allocation of the last repetition that it ends; GT_NONE */
+    bool *carried;       /* is it alive until the next repetition frees it? */
     uint64_t kept_bytes; /* from before, and never freed */
     struct gt_kept_memory *late; /* of them: that the first step allocates */
     uint32_t late_count;
@@ -105,11 +106,6 @@ static void give_back(struct replay *r, uint32_t index)
     r->blocks[index] = NULL;
 }
 
-static bool is_from_before(const struct gt_allocation *one)
-{
-    return one->bytes < 0 && one->frees == GT_NONE;
-}
-
 /* Of what the first step allocates and keeps, all that comes before that allocation; false: out of memory. */
 static bool take_late(struct replay *r, uint32_t *next, uint32_t before)
 {
@@ -119,24 +115,31 @@ static bool take_late(struct replay *r, uint32_t *next, uint32_t before)
     return true;
 }
 
+/* What frees from before end: allocations of the repetition before, or memory that is there again each time; false: out of memory. */
+static bool begin_repetition(struct replay *r)
+{
+    for (uint32_t i = 0; i < r->w->allocation_count; i++) {
+        const struct gt_allocation *one = &r->w->allocations[i];
+
+        if (one->gpu != r->gpu || one->bytes >= 0 || one->frees != GT_NONE)
+            continue;
+        if (r->from[i] != GT_NONE) {
+            r->blocks[i] = r->blocks[r->from[i]];
+            r->blocks[r->from[i]] = NULL;
+        } else if (!take(r, i, (uint64_t)-one->bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* One time; false: out of memory. */
 static bool repeat(struct replay *r, bool is_first)
 {
     uint32_t count = r->w->allocation_count, next = is_first ? 0 : r->late_count;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gt_allocation *one = &r->w->allocations[i];
-
-        if (one->gpu != r->gpu || !is_from_before(one))
-            continue;
-        if (r->from[i] == GT_NONE) {
-            if (!take(r, i, (uint64_t)-one->bytes))
-                return false;
-        } else {
-            r->blocks[i] = r->blocks[r->from[i]];
-            r->blocks[r->from[i]] = NULL;
-        }
-    }
+    if (!begin_repetition(r))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_allocation *one = &r->w->allocations[i];
 
