@@ -48,7 +48,7 @@ UNIT_TESTS = \
     tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recorded_loads tests/unit/recording_cost \
     tests/unit/schedule \
-    tests/unit/arrivals tests/unit/batching tests/unit/process_players tests/unit/serve_policies tests/unit/sharing tests/unit/kernel_family tests/unit/shapes tests/unit/convolution tests/unit/tensor tests/unit/work tests/unit/allocations \
+    tests/unit/arrivals tests/unit/batching tests/unit/process_players tests/unit/serve_policies tests/unit/sharing tests/unit/kernel_family tests/unit/shapes tests/unit/convolution tests/unit/tensor tests/unit/work tests/unit/allocations tests/unit/reserved_memory \
     tests/unit/shrink \
     tests/unit/supervise \
     tests/unit/validate \

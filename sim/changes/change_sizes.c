@@ -183,6 +183,10 @@ static void assume_memory(struct gt_scenario *scenario, const struct gt_memory_s
         "Peak memory: of %.2f GiB that were allocated before the recording, %.2f GiB follow the %s: inputs "
         "that no recorded allocation made; the rest stays, %.2f GiB of it of unknown use",
         m->held_bytes / gib, m->held.data / gib, kinds[q->kind].what, m->held.unknown / gib);
+    gt_scenario_assume(
+        scenario, GT_TRUST_HIGH,
+        "Reserved memory is what PyTorch's caching allocator with its default settings reserves if all "
+        "allocations are on one stream");
     if (m->grown > least_unknown_part * all)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                            "Peak memory: %.0f%% of the allocated bytes are no size that follows from the operators' "

@@ -111,8 +111,9 @@ struct gt_device {
     char name[GT_DEVICE_NAME_BYTES];
     /* chip */
     uint32_t sms, compute_major, compute_minor, clock_mhz;
-    uint64_t memory_bytes;                                 /* device_memory.bytes; 0: not known */
-    uint32_t gpc_sms[GT_DEVICE_MAX_GPCS], gpcs;            /* SMs of each GPC; gpcs 0: not known */
+    uint64_t memory_bytes;                      /* device_memory.bytes; 0: not known */
+    uint64_t memory_context_bytes;              /* device_memory.context_bytes: of them, what no program gets */
+    uint32_t gpc_sms[GT_DEVICE_MAX_GPCS], gpcs; /* SMs of each GPC; gpcs 0: not known */
     uint32_t small_cpc_sms[GT_DEVICE_MAX_SMS], small_cpcs; /* SMs of CPCs with two TPCs, not three; 0: not known */
     uint32_t sm_order[GT_DEVICE_MAX_SMS], sm_order_length; /* tie order of placement; 0: SM number */
     /* sm */

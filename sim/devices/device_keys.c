@@ -492,8 +492,7 @@ const struct gt_key gt_device_keys[] = {
          "for tasks that state bytes and no time: latency of a worker's request for bytes, and once for the result"),
     U32("tasks.thread_bytes", "bytes", tasks.thread_bytes, 0, 65536, "128",
         "for these tasks: bytes that each thread of a worker requests at a time; 0: no limit"),
-    { "device_memory.bytes", "bytes", GT_KEY_BYTES, AT(memory_bytes), 0, 0, 1000000000000000, "0",
-      "memory of the GPU: a program whose allocations exceed it runs out of memory; 0: unknown", 1 },
+    KEYS_OF_DEVICE_MEMORY,
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);
 const struct gt_key_table gt_device_table = { gt_device_keys, sizeof gt_device_keys / sizeof gt_device_keys[0],

@@ -124,6 +124,13 @@
                  "share of a block by which SMs of small CPCs end earlier if warps always wait to send to memory; " \
                  "at most 1/3")
 
+/* Of a GPU's memory as a program gets it: sim/shapes/reserved_memory.c. */
+#define KEYS_OF_DEVICE_MEMORY \
+    { "device_memory.bytes", "bytes", GT_KEY_BYTES, AT(memory_bytes), 0, 0, 1000000000000000, "0", \
+      "memory of the GPU: a program that needs more runs out of memory; 0: unknown", 1 }, \
+    { "device_memory.context_bytes", "bytes", GT_KEY_BYTES, AT(memory_context_bytes), 0, 0, 1000000000000000, "0", \
+      "of it, what no program gets: the driver's part and the CUDA context", 1 }
+
 /* Of products of matrices at any size: sim/shapes/product.c. */
 #define PRODUCT_PART(name, field, fallback, help) \
     { "product." name, "part", GT_KEY_RATE, AT(product.field), 0, 0.001, 1, fallback, help, 1 }

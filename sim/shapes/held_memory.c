@@ -235,6 +235,8 @@ static void take_operator(struct finding *f, gt_range_index range)
         double bytes = gt_tensor_bytes(&from->tensors[i]), new_bytes = gt_tensor_bytes(&to.tensors[i]);
         bool given = begins && i == 0 && count_alive(f, bytes) < 2;
 
+        if (from->tensors[i].element_bytes == 0) /* of a list: how large its elements are is not told */
+            continue;
         if (bytes > 0 && new_bytes != bytes && (given || (!is_made(f, bytes) && !is_part(f, bytes))))
             take_tensor(f, range, (uint32_t)i, bytes, new_bytes);
     }

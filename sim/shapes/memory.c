@@ -89,9 +89,10 @@ static void resize_all(struct resizing *r)
             resize(r, i);
 }
 
-/* Blocks of one size, and what they are now. */
+/* Blocks of one size, and what they are now: first those that are alive at the end, as what a step leaves to the next one is. */
 struct size {
     double block, now;
+    bool freed;
 };
 
 static int compare_sizes(const void *left, const void *right)
@@ -99,6 +100,7 @@ static int compare_sizes(const void *left, const void *right)
     const struct size *a = left, *b = right;
 
     GT_ORDER(a->block, b->block);
+    GT_ORDER(a->freed, b->freed);
     return 0;
 }
 
@@ -126,11 +128,15 @@ static void write_all(struct resizing *r)
     const struct gt_held_memory *held = &r->sizing->held;
     struct size *sizes = gt_calloc(r->w->allocation_count + 1ull, sizeof *sizes);
     double before = r->sizing->held_bytes - held->data + held->new_data, freed = 0;
+    bool *freed_later = gt_calloc(r->w->allocation_count + 1ull, sizeof *freed_later);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < r->w->allocation_count; i++)
+        if (r->w->allocations[i].frees != GT_NONE)
+            freed_later[r->w->allocations[i].frees] = true;
+    for (uint32_t i = 0; i < r->w->allocation_count; i++)
         if (r->w->allocations[i].bytes > 0)
-            sizes[count++] = (struct size){ (double)r->w->allocations[i].bytes, now_of(r, i) };
+            sizes[count++] = (struct size){ (double)r->w->allocations[i].bytes, now_of(r, i), freed_later[i] };
     qsort(sizes, count, sizeof *sizes, compare_sizes);
     for (uint32_t i = 0; i < r->w->allocation_count; i++) {
         struct gt_allocation *allocation = &r->w->allocations[i];
@@ -149,6 +155,7 @@ static void write_all(struct resizing *r)
     }
     before = fmin(fmax(before, freed), (double)GT_ALLOCATED_LIMIT_BYTES / 2);
     r->w->gpus[r->w->allocations[0].gpu].allocated_bytes = (uint64_t)before;
+    free(freed_later);
     free(sizes);
 }
 

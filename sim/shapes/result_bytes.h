@@ -8,12 +8,11 @@
 #ifndef GRIDTIDE_SIM_SHAPES_RESULT_BYTES_H
 #define GRIDTIDE_SIM_SHAPES_RESULT_BYTES_H
 
+#include "sim/shapes/caching_allocator.h"
 #include "sim/shapes/inputs.h"
 
-/* PyTorch's allocator rounds sizes up to this (CUDACachingAllocator's kMinBlockSize); of more than GT_SMALL_BYTES (kSmallSize) it
- * gives out a block that is larger, whole, where no more than as much would be left of it. */
-enum { GT_BLOCK_BYTES = 512, GT_SMALL_BYTES = 1 << 20 };
-
+/* As PyTorch's allocator rounds sizes up; of more than GT_SMALL_BYTES it gives out a block that is larger, whole, where no more than
+ * as much would be left of it (sim/shapes/caching_allocator.h). */
 double gt_block_bytes(double bytes);
 
 struct gt_result_bytes {

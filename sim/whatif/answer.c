@@ -246,8 +246,6 @@ static int answer_step(const struct asking *asking, struct gt_answer *answer, st
 
 static void find_peak(const struct asking *asking, struct gt_answer *answer)
 {
-    const struct gt_device *device = &answer->scenario.device;
-
     for (size_t i = 0; i < asking->count; i++) {
         if (!asking->changes[i].kind->allocates)
             continue;
@@ -258,7 +256,7 @@ static void find_peak(const struct asking *asking, struct gt_answer *answer)
         return;
     }
     answer->peak_bytes = gt_peak_allocated_bytes(answer->scenario.workload);
-    answer->out_of_memory = device->memory_bytes > 0 && answer->peak_bytes > (double)device->memory_bytes;
+    gt_reserved_memory_find(&answer->reserved, answer->scenario.workload, &answer->scenario.device);
 }
 
 /* All of the run: predicted_us, and what the answer assumes.  A change that start-up refuses may still hold for the steady state. */
@@ -269,7 +267,7 @@ static int answer_whole(const struct asking *asking, const struct gt_probe *prob
     struct gt_scenario *scenario = &answer->scenario;
     struct gt_timeline timeline;
 
-    answer->predicted_us = answer->peak_bytes = NAN;
+    answer->predicted_us = answer->peak_bytes = answer->reserved.bytes = NAN;
     if (begin_changed(asking, whatif->baseline.workload, whatif->baseline.host, scenario, error) != 0) {
         if (whatif->steady.workload == NULL)
             return -1;

@@ -263,6 +263,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
     whatif->peak_bytes = gt_peak_allocated_bytes(subject->workload);
+    gt_reserved_memory_find(&whatif->reserved, subject->workload, subject->device);
     facts->measured_us = gt_recorded_us(subject->workload);
     if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0 ||
         fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)

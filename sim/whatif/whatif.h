@@ -7,6 +7,7 @@
 #include "sim/baseline/timeline.h"
 #include "sim/changes/changes.h"
 #include "sim/machine/options.h"
+#include "sim/shapes/reserved_memory.h"
 #include "sim/whatif/bound.h"
 #include "sim/whatif/grade.h"
 
@@ -27,9 +28,10 @@ struct gt_whatif {
     /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,
      * with what the profiler cost; baseline_us: without that: what predictions are held against */
     struct gt_grade_facts facts;
-    struct gt_steady steady;        /* of the baseline: its regular steps alone, which tell what a step takes */
-    double step_us;                 /* of the baseline, a step */
-    double peak_bytes;              /* as recorded: see gt_answer */
+    struct gt_steady steady; /* of the baseline: its regular steps alone, which tell what a step takes */
+    double step_us;          /* of the baseline, a step */
+    double peak_bytes;       /* as recorded: see gt_answer */
+    struct gt_reserved_memory reserved;
     gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
 };
 
@@ -37,14 +39,14 @@ struct gt_whatif {
 struct gt_answer {
     char *change;   /* the specs, joined by " + " */
     double step_us; /* a step of the steady state; NAN: the recording does not tell, but low_us and high_us hold it */
-    double low_us, high_us;      /* 9 of 10 real steps are expected between */
-    double change_pct;           /* of a step, against the baseline's: below 0 it is faster */
-    double predicted_us;         /* all of the recorded run, start-up included */
-    double peak_bytes;           /* the most memory that a GPU has allocated at a time; NAN: not known */
-    bool out_of_memory;          /* that is more than the scenario's device has */
-    enum gt_bound bound_by;      /* what has the largest part of the step's critical path, */
-    double part[GT_BOUNDS_BY];   /* and all parts */
-    struct gt_scenario scenario; /* of all of the run: its trust and assumptions are the answer's */
+    double low_us, high_us;             /* 9 of 10 real steps are expected between */
+    double change_pct;                  /* of a step, against the baseline's: below 0 it is faster */
+    double predicted_us;                /* all of the recorded run, start-up included */
+    double peak_bytes;                  /* the most memory that a GPU has allocated at a time; NAN: not known */
+    struct gt_reserved_memory reserved; /* for that, on the scenario's device */
+    enum gt_bound bound_by;             /* what has the largest part of the step's critical path, */
+    double part[GT_BOUNDS_BY];          /* and all parts */
+    struct gt_scenario scenario;        /* of all of the run: its trust and assumptions are the answer's */
 };
 
 /* Replay the subject and make its baseline.  Returns 0; -1 with the reason.  Either way gt_whatif_free() ends it. */

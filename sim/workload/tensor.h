@@ -1,7 +1,7 @@
 /* tensor.h - types and sizes of an operator's inputs, as gt_range.inputs holds them.
  *
  * A text with a word an input: "bfloat16[8,128,768]" is a tensor, "float32[]" one without sides, "?[8]" one of unknown type,
- * "?[64,3]+" a list of tensors, of which it is the first; "-1" is a whole number (of truths, true is 1 and false 0), "(2,2)" a list
+ * "?[64,3]+" a list of tensors, of which it is the first but [0]; "-1" is a whole number (of truths, true is 1 and false 0), "(2,2)" a list
  * of them, "()" an empty one; "-" anything else: a number that was not recorded or is not whole, nothing.
  */
 #ifndef GRIDTIDE_SIM_WORKLOAD_TENSOR_H

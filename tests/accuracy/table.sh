@@ -56,6 +56,7 @@ table()
         run validate/scripts/shapes.py traces/shapes/fresh
         run validate/scripts/shapes.py traces/shapes/fresh --only '[!z]*'
         run validate/scripts/shapes.py traces/shapes/widths
+        run validate/scripts/shapes.py traces/shapes/limits --memory
         ;;
     serving)
         run validate/scripts/serving.py traces/serving/wide traces/serving/middle traces/serving/wide-again

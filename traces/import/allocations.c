@@ -65,7 +65,8 @@ static gt_gpu_index gpu_of(const struct gt_workload *w, uint32_t id)
     return GT_NONE;
 }
 
-/* The innermost range of its thread then, of which times rise from call to call. */
+/* The innermost range of its thread then, of which times rise from call to call.  Before the first call of the recording, where its
+ * times begin, ranges are as they are then. */
 static gt_range_index range_at(struct writing *writing, const struct gt_import_allocation *from)
 {
     const struct gt_workload *w = writing->w;
@@ -73,9 +74,11 @@ static gt_range_index range_at(struct writing *writing, const struct gt_import_a
     gt_time_ps time_ps;
     gt_range_index at;
 
-    if (from->time_ns < writing->finish->origin_ns || thread == GT_NONE)
+    if (thread == GT_NONE)
         return GT_NONE;
-    time_ps = ((uint64_t)from->time_ns - (uint64_t)writing->finish->origin_ns) * 1000;
+    time_ps = from->time_ns > writing->finish->origin_ns
+                  ? ((uint64_t)from->time_ns - (uint64_t)writing->finish->origin_ns) * 1000
+                  : 0;
     for (; writing->next < w->range_count && w->ranges[writing->next].start_ps <= time_ps; writing->next++)
         if (!(w->ranges[writing->next].flags & GT_RANGE_UNNESTED))
             writing->open[w->ranges[writing->next].thread] = writing->next;

@@ -77,7 +77,7 @@ static size_t put_numbers(char *word, const struct parts *values)
     return written;
 }
 
-/* The word of one input; "-": neither numbers nor a tensor, or one with too many sides.  Of a list of tensors the first is told, '+'
+/* The word of one input; "-": neither numbers nor a tensor, or one with too many sides.  Of a list of tensors the first but [0] is told, '+'
  * behind it. */
 static size_t put_word(char *word, const struct parts *sizes, const struct parts *types, const struct parts *values)
 {

@@ -21,7 +21,7 @@ enum state {
     IN_TRIPLE,
     IN_SIZES,  /* of inputs */
     IN_SIZE,   /* of one */
-    IN_FIRST,  /* of the first tensor of a list that is one */
+    IN_FIRST,  /* of the first tensor of a list that is one, but [0] */
     IN_TYPES,  /* of inputs */
     IN_VALUES, /* likewise */
     IN_RANKS,  /* of a group */
@@ -229,6 +229,17 @@ static int on_open(struct kineto_json *json, bool object)
     return 1;
 }
 
+/* A list's tensor of no elements, [0], fits beside all others and tells nothing (torch.cat() leaves it out): the next one counts. */
+static void end_first(struct kineto_text *sizes)
+{
+    size_t length = sizes->length;
+
+    if (length > 0 && sizes->bytes[length - 1] == '0' && (length == 1 || sizes->bytes[length - 2] == ';'))
+        sizes->length--;
+    else
+        append(sizes, "+", 1);
+}
+
 static int on_close(struct kineto_json *json)
 {
     static const uint8_t around[STATES] = {
@@ -249,8 +260,10 @@ static int on_close(struct kineto_json *json)
         json->skip_event = false;
         return 1;
     }
-    if (json->state == IN_SIZE || json->state == IN_FIRST)
-        append(&json->kineto->event.sizes, json->state == IN_SIZE ? ";" : "+", 1);
+    if (json->state == IN_SIZE)
+        append(&json->kineto->event.sizes, ";", 1);
+    if (json->state == IN_FIRST)
+        end_first(&json->kineto->event.sizes);
     json->state = json->list && json->state == IN_EVENTS ? AT_START : around[json->state];
     if (end_of_event && kineto_take_event(json->kineto, json->error) != 0)
         return 0;

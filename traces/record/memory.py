@@ -5,7 +5,8 @@
 Each point (batch, sequence length) runs in a process of its own, so that nothing of another is in its GPU's memory.  Batches
 grow fourfold from the recorded one on until one runs out of memory; then the gap is halved some times, so that sizes near the
 limit are among the points.  The recorded point is profiled as shapes.py does it; results.jsonl has a line a point: peak_bytes
-(torch.cuda.max_memory_allocated() of a step after two), or out_of_memory, and what a GPU without work had free.
+(torch.cuda.max_memory_allocated() of a step after two) and reserved_bytes (torch.cuda.max_memory_reserved() of the process), or
+out_of_memory, and free_bytes, what a GPU without work had free.
 """
 import fnmatch
 import json

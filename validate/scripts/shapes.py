@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """How far `whatif --change batch=N --change seq=N`, `hidden=N` and `dtype=TYPE` are from programs that ran so.
 
-    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N]
+    validate/scripts/shapes.py FOLDER [-v] [--gridtide PROGRAM] [--device FILE.ini] [--only PATTERN] [--worst N] [--memory]
 
 FOLDER holds results.jsonl (or results.jsonl.zst) and the recordings that traces/record/shapes.py left.  The recorded point of each program is asked
 for each other one.  Lines of name, value: kernels by family (operators one by one: all kernels of an operator together), the
 kernels of a step together, steps (timed without a profiler), steps that the GPU bounds (its kernels take 80% or more of the
 step), and how often the size with the most work a second was found, by the kernels' time, among programs with four sizes or more;
 peak memory of all programs, of models (all but zoo-*), and of programs in odd and even places of the results (the model of memory
-was made on the odd ones), and how many answers whether the GPU has enough memory were right.
+was made on the odd ones), reserved memory where it was measured, and how many answers whether the GPU has enough memory were right.
   -v       a line a program and point: measured and predicted kernels and step
   --device  the device file of the GPU that was recorded, instead of the shipped one
+  --memory  memory alone, which is faster
   --worst  the N operators that add most to the error, with their kernels
 """
 import argparse
@@ -65,15 +66,25 @@ def changes(base, point):
     return words
 
 
+def ask_memory(program, device, trace, base, point):
+    """As ask(), without a store: (None, None, the answer)."""
+    text = subprocess.run([program, "whatif", "-q", trace, "-f", "json"] + (["--device", device] if device else []) + changes(base, point),
+                          capture_output=True, text=True, check=False)
+    if text.returncode != 0:
+        print("%s %s: %s" % (point["program"], at(point), text.stderr.strip()), file=sys.stderr)
+        return None, None, None
+    return None, None, json.loads(text.stdout)["changes"][0]
+
+
 def ask(program, device, trace, base, point):
-    """(step us, kernels of the last step, peak bytes, out of memory) as predicted."""
+    """(step us, kernels of the last step, the answer) as predicted."""
     with tempfile.TemporaryDirectory() as folder:
         store = os.path.join(folder, "a.db")
         text = subprocess.run([program, "whatif", "-q", trace, "-o", store, "-f", "json"] + (["--device", device] if device else []) +
                               (changes(base, point) or ["--change", "launch-cost=3"]),
                               capture_output=True, text=True, check=False)
         if text.returncode != 0:
-            return None, text.stderr.strip(), None, None
+            return None, text.stderr.strip(), None
         answer = json.loads(text.stdout)["changes"][0]
         with sqlite3.connect(store) as db:
             FAMILIES.update(db.execute("select name, family from kernel join kernel_family using (trace_id, kernel_no)"))
@@ -87,7 +98,7 @@ def ask(program, device, trace, base, point):
                 join run using (run_id) join op using (trace_id, op_no) join kernel using (trace_id, kernel_no)
                 left join call_range using (trace_id, call_no) left join range using (trace_id, range_no)
                 where run_id = ? and op.kind = 'kernel' order by run_op.start_ps""", (run,)).fetchall()
-    return answer["step_us"], rows[-left:], answer["peak_memory_bytes"], answer["out_of_memory"]
+    return answer["step_us"], rows[-left:], answer
 
 
 def alike(operator):
@@ -146,12 +157,20 @@ def tell(name, errors):
 
 
 def tell_memory(jobs, answers, programs, every):
-    errors, right, judged = [], 0, 0
-    for (name, _, _, row), (_, _, peak, full) in zip(jobs, answers):
-        if full is None:
+    errors, reserved, right, judged = [], [], 0, 0
+    for (name, _, _, row), (_, _, answer) in zip(jobs, answers):
+        if answer is None or answer["out_of_memory"] is None:
             continue
         judged += 1
-        right += full == ("out_of_memory" in row)
+        peak = answer["peak_memory_bytes"]
+        right += answer["out_of_memory"] == ("out_of_memory" in row)
+        if every and answer["out_of_memory"] != ("out_of_memory" in row):
+            print("%-16s %4d %5d  wrong: out of memory %s" % (name, row["batch"], row["seq"], answer["out_of_memory"]))
+        if "reserved_bytes" in row:
+            reserved.append(error(answer["reserved_memory_bytes"], row["reserved_bytes"]))
+            if every:
+                print("%-16s %4d %5d  reserved %9.1f MB %9.1f %+6.1f%%" % (name, row["batch"], row["seq"], row["reserved_bytes"] / 1e6, answer["reserved_memory_bytes"] / 1e6,
+                                                                        100 * (answer["reserved_memory_bytes"] / row["reserved_bytes"] - 1)))
         if "peak_bytes" in row:
             errors.append((name, error(peak, row["peak_bytes"])))
             if every:
@@ -162,6 +181,7 @@ def tell_memory(jobs, answers, programs, every):
     for place, word in enumerate(("even", "odd")):
         tell("peak memory, %s programs" % word, [one for name, one in errors if programs.index(name) % 2 == place])
         tell("peak memory, %s models" % word, [one for name, one in errors if programs.index(name) % 2 == place and not name.startswith("zoo-")])
+    tell("reserved memory", reserved)
     full = sum("out_of_memory" in row for _, _, _, row in jobs)
     if judged:
         print("%-28s %d of %d (%d ran out of memory)" % ("enough memory told rightly", right, judged, full))
@@ -174,6 +194,7 @@ def main():
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
     parser.add_argument("--device")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("--worst", type=int, default=0)
     arguments = parser.parse_args()
     jobs = []
@@ -183,10 +204,12 @@ def main():
         if base is not None and "kernels" in base and base["kernels"] and os.path.exists(trace):
             jobs += [(name, trace, base, row) for row in rows if row is not base]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = list(pool.map(lambda job: ask(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
+        answers = list(pool.map(lambda job: (ask_memory if arguments.memory else ask)(arguments.gridtide, arguments.device, job[1], job[2], job[3]), jobs))
     cases, kernels, steps, bound, failed, sizes = [], {}, [], [], 0, {}
     tell_memory(jobs, answers, list(read(arguments.folder, "*")), arguments.v)
-    for (name, _, base, row), (step, rows, _, _) in zip(jobs, answers):
+    if arguments.memory:
+        return
+    for (name, _, base, row), (step, rows, _) in zip(jobs, answers):
         if step is None:
             failed += 1
             print("%s %s: %s" % (name, at(row), rows), file=sys.stderr)

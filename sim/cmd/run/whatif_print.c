@@ -32,11 +32,12 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     put_real(json, "change_pct", answer->change_pct);
     put_real(json, "predicted_us", answer->predicted_us);
     put_real(json, "peak_memory_bytes", answer->peak_bytes);
+    put_real(json, "reserved_memory_bytes", answer->reserved.bytes);
     gt_json_text(json, "out_of_memory");
     if (isnan(answer->peak_bytes))
         yajl_gen_null(json);
     else
-        yajl_gen_bool(json, answer->out_of_memory);
+        yajl_gen_bool(json, answer->reserved.out_of_memory);
     put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
     gt_json_text(json, "extrapolated");
     yajl_gen_bool(json, answer->scenario.extrapolated);
@@ -83,6 +84,7 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
     put_real(json, "baseline_us", whatif->facts.baseline_us);
     put_real(json, "step_us", whatif->step_us);
     put_real(json, "peak_memory_bytes", whatif->peak_bytes);
+    put_real(json, "reserved_memory_bytes", whatif->reserved.bytes);
     gt_json_text(json, "steps");
     gt_json_integer(json, whatif->facts.steps.count);
     put_recorded_steps(json, &whatif->steady);
@@ -101,11 +103,11 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "measured_us", GT_COLUMN_NUMBER }, { "replay_us", GT_COLUMN_NUMBER },
         { "baseline_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
-        { "peak_memory_gib", GT_COLUMN_NUMBER }, /* where it was recorded */
+        { "peak_memory_gib", GT_COLUMN_NUMBER }, { "reserved_memory_gib", GT_COLUMN_NUMBER }, /* where it was recorded */
     };
     /* clang-format on */
     bool has_peak = !isnan(whatif->peak_bytes);
-    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0] - !has_peak);
+    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
 
     gt_table_single(table);
     gt_table_text(table, name);
@@ -114,8 +116,10 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     gt_table_real(table, whatif->facts.baseline_us, 1);
     gt_table_real(table, whatif->step_us, 1);
     gt_table_integer(table, whatif->facts.steps.count);
-    if (has_peak)
+    if (has_peak) {
         gt_table_real(table, whatif->peak_bytes / gib, 3);
+        gt_table_real(table, whatif->reserved.bytes / gib, 3);
+    }
     return table;
 }
 
@@ -126,11 +130,12 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         { "change", GT_COLUMN_WIDE }, { "step_us", GT_COLUMN_NUMBER }, { "low_us", GT_COLUMN_NUMBER },
         { "high_us", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT },
         { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER }, { "predicted_us", GT_COLUMN_NUMBER },
-        { "peak_memory_gib", GT_COLUMN_NUMBER }, { "out_of_memory", GT_COLUMN_TEXT }, /* where it was recorded */
+        { "peak_memory_gib", GT_COLUMN_NUMBER }, { "reserved_memory_gib", GT_COLUMN_NUMBER },
+        { "out_of_memory", GT_COLUMN_TEXT }, /* these three: where it was recorded */
     };
     /* clang-format on */
     struct gt_table *table =
-        gt_table_new("changes", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 2));
+        gt_table_new("changes", columns, sizeof columns / sizeof columns[0] - (has_peak ? 0 : 3));
 
     for (size_t i = 0; i < count; i++) {
         gt_table_text(table, answers[i].change);
@@ -145,7 +150,8 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         if (!has_peak)
             continue;
         gt_table_real(table, answers[i].peak_bytes / gib, 3);
-        gt_table_text(table, isnan(answers[i].peak_bytes) ? "-" : answers[i].out_of_memory ? "yes" : "no");
+        gt_table_real(table, answers[i].reserved.bytes / gib, 3);
+        gt_table_text(table, isnan(answers[i].peak_bytes) ? "-" : answers[i].reserved.out_of_memory ? "yes" : "no");
     }
     return table;
 }
@@ -157,12 +163,13 @@ static void print_out_of_memory(FILE *out, const struct gt_answer *answers, size
         const struct gt_device *device = &answers[i].scenario.device;
         char *text;
 
-        if (!answers[i].out_of_memory)
+        if (!answers[i].reserved.out_of_memory)
             continue;
-        text = gt_format("%s runs out of memory: it allocates %.1f GiB at a time, and %s has %.1f GiB. Its times are "
-                         "those of a GPU with enough memory.",
-                         answers[i].change, answers[i].peak_bytes / gib, device->name,
-                         (double)device->memory_bytes / gib);
+        text =
+            gt_format("%s runs out of memory: its allocator reserves %.1f GiB for %.1f GiB that are allocated at a "
+                      "time, and %s has %.1f GiB for a program. Its times are those of a GPU with enough memory.",
+                      answers[i].change, answers[i].reserved.bytes / gib, answers[i].peak_bytes / gib, device->name,
+                      answers[i].reserved.available_bytes / gib);
         fputc('\n', out);
         gt_fold_print(out, 0, text);
         free(text);
