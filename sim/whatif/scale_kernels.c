@@ -118,22 +118,29 @@ static double product_factor(const struct scaling *scaling, const struct gt_op *
     return from_us > 0 ? gt_product_us(&product, scaling->products_to) / from_us : 0;
 }
 
+/* The work of a kernel that does what its operator is for; false: it does not, or its operator's inputs are not known. */
+static bool find_work(const struct scaling *scaling, const struct gt_op *op, const char *name, struct gt_work *work)
+{
+    gt_range_index range = scaling->inputs.operator_of[op->call];
+    const char *by = range == GT_NONE ? NULL : gt_operator_name(scaling->scenario->workload, range);
+
+    return by != NULL && gt_work_part_of(by, name) == GT_WORK_MAIN &&
+           gt_work_of(by, gt_inputs_of(&scaling->inputs, range), NULL, GT_WORK_MAIN, name, work);
+}
+
 /* What its name tells of arithmetic may be wrong: attention of single queries reads more than it computes. */
 static enum gt_kernel_bound bound_of(const struct scaling *scaling, const struct gt_op *op, gt_time_ps stated)
 {
     const struct gt_workload *w = scaling->scenario->workload;
     const struct gt_kernel *kernel = &w->kernels[op->kernel];
-    const char *name = gt_name_text(w, kernel->name), *by;
+    const char *name = gt_name_text(w, kernel->name);
     enum gt_kernel_bound bound = gt_kernel_bound_of(name, kernel, stated, scaling->from);
-    gt_range_index range = scaling->inputs.operator_of[op->call];
     struct gt_roofline roofline;
     struct gt_work work;
 
-    if ((bound != GT_BOUND_TENSOR && bound != GT_BOUND_FP32) || range == GT_NONE)
+    if (bound != GT_BOUND_TENSOR && bound != GT_BOUND_FP32)
         return bound;
-    by = gt_operator_name(w, range);
-    return gt_work_part_of(by, name) == GT_WORK_MAIN &&
-                   gt_work_of(by, gt_inputs_of(&scaling->inputs, range), NULL, GT_WORK_MAIN, name, &work) &&
+    return find_work(scaling, op, name, &work) &&
                    gt_roofline_of(&work, (double)stated / 1e6, scaling->from, &roofline)
                ? roofline.roof
                : bound;
@@ -150,12 +157,10 @@ static double moved_us(const struct gt_work *work, const struct gt_device *devic
 static double issue_factor(const struct scaling *scaling, const struct gt_op *op, const char *name, gt_time_ps stated)
 {
     const struct gt_workload *w = scaling->scenario->workload;
-    gt_range_index range = scaling->inputs.operator_of[op->call];
     double took_us = (double)stated / 1e6;
     struct gt_work work;
 
-    if (range == GT_NONE || gt_work_part_of(gt_operator_name(w, range), name) != GT_WORK_MAIN ||
-        !gt_work_of(gt_operator_name(w, range), gt_inputs_of(&scaling->inputs, range), NULL, name, &work) ||
+    if (!find_work(scaling, op, name, &work) ||
         moved_us(&work, scaling->from) >= scaling->from->kernel.bound_part * took_us)
         return 0;
     return fmax(gt_kernel_issue_factor(&w->kernels[op->kernel], scaling->from, scaling->to),
@@ -237,11 +242,11 @@ static void tell(const struct scaling *scaling)
                 "scaled as the matrix products of their operators: %llu kernel launches, %.0f%% of kernel time, %s",
                 (unsigned long long)way->launches, pct, factor);
         else if (i == BY_ISSUE)
-            gt_scenario_assume(
-                scaling->scenario, GT_TRUST_LOW,
-                "assumed bound by their instructions, as they move their operators' bytes slower than DRAM could: %llu "
-                "kernel launches, %.0f%% of kernel time, %s",
-                (unsigned long long)way->launches, pct, factor);
+            gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
+                               "assumed bound by their instructions, as they move their operators' bytes slower than "
+                               "DRAM could: %llu "
+                               "kernel launches, %.0f%% of kernel time, %s",
+                               (unsigned long long)way->launches, pct, factor);
         else
             gt_scenario_assume(
                 scaling->scenario, GT_TRUST_LOW,
@@ -261,10 +266,11 @@ static void tell_compared(struct scaling *scaling)
     if (launches == 0 || to->kernel.compared_pct == 0 || strcmp(scaling->from->name, to->name) == 0)
         return;
     scaling->scenario->kernels_off = to->kernel.compared_pct / 100;
-    gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
-                       "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
-                       "as these; the interval allows for it",
-                       to->name, to->kernel.compared_pct);
+    gt_scenario_assume(
+        scaling->scenario, GT_TRUST_LOW,
+        "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
+        "as these; the interval allows for it",
+        to->name, to->kernel.compared_pct);
 }
 
 /* Libraries choose a kernel that fits the GPU: one that does not stands for another of its kind, with all the shared memory
