@@ -2,6 +2,7 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
+    traces/chakra/chakra.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
     traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \
@@ -17,7 +18,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
-    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
+    traces/export/export_chakra.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
@@ -69,7 +70,7 @@ traces_libtraces_a_SOURCES = \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
 
-EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
+EXTRA_DIST += traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md
 
@@ -128,3 +129,15 @@ traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/export --c_out=traces/export \
 	  $(top_srcdir)/traces/export/perfetto.proto
+
+# The messages of Chakra's execution traces as C.
+nodist_traces_libtraces_a_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+BUILT_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+CLEANFILES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+
+traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
+traces/chakra/et_def.pb-c.h: traces/chakra/et_def.pb-c.c
+traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/chakra --c_out=traces/chakra \
+	  $(top_srcdir)/traces/chakra/et_def.proto
