@@ -2,7 +2,8 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
-    traces/chakra/chakra.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
+    traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h traces/chakra/et_messages.c traces/chakra/et_messages.h \
+    traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
     traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \
@@ -50,7 +51,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/loads/arrival_file.c traces/loads/arrival_file.h traces/loads/load_file.c traces/loads/load_file.h traces/loads/load_lines.c traces/loads/load_lines.h traces/loads/engine_file.c traces/loads/engine_file.h \
-    traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
+    traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/messages.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
     traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/loads.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
@@ -135,7 +136,7 @@ nodist_traces_libtraces_a_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/e
 BUILT_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
 CLEANFILES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
 
-traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
+traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) traces/chakra/et_order.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
 traces/chakra/et_def.pb-c.h: traces/chakra/et_def.pb-c.c
 traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
 	@$(MKDIR_P) $(@D)

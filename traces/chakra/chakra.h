@@ -2,7 +2,11 @@
 #ifndef GRIDTIDE_TRACES_CHAKRA_CHAKRA_H
 #define GRIDTIDE_TRACES_CHAKRA_CHAKRA_H
 
-#include "sim/workload/workload.h"
+#include "traces/import/importer.h"
+
+#define GT_CHAKRA_ENDING ".et"
+
+extern const struct gt_importer gt_importer_chakra;
 
 /* Write a recorded workload, a file for each process that it has threads of: `path` itself where there is one and the name
  * ends in .et, else PATH.RANK.et (of "job" or "job.et" job.0.et, job.1.et, ...), as ASTRA-sim reads them.  All files

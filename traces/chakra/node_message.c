@@ -10,6 +10,9 @@
 
 typedef ChakraProtoMsg__AttributeProto Attribute;
 
+/* ASTRA-sim reads a group's name as a number, and 0 as all ranks whatever is said of it. */
+enum { FIRST_GROUP = 1 };
+
 static Attribute *attribute(struct gt_node_message *m, const char *name,
                             ChakraProtoMsg__AttributeProto__ValueCase type)
 {
@@ -136,8 +139,9 @@ static void put_collective(struct gt_node_message *m, const struct gt_node_plan 
     uint32_t size = list_group(m, plan, collective->group);
 
     put_int64(m, "comm_size", collective->bytes);
-    snprintf(m->group, sizeof m->group, "%" PRIu32, collective->group);
+    snprintf(m->group, sizeof m->group, "%" PRIu32, collective->group + FIRST_GROUP);
     put_text(m, "pg_name", m->group);
+    put_text(m, GT_CHAKRA_GROUP, gt_name_text(plan->w, plan->w->groups[collective->group].name));
     if (collective->datatype != GT_NONE)
         put_text(m, "dtype", gt_name_text(plan->w, collective->datatype));
     if (collective->kind == GT_SEND_RECV) {
@@ -213,14 +217,16 @@ static const char *call_name(const struct gt_workload *w, const struct gt_call *
 
 static void put_call(struct gt_node_message *m, const struct gt_workload *w, const struct gt_call *call)
 {
+    const unsigned kept = GT_CALL_SYNCHRONOUS | GT_CALL_INFERRED | GT_CALL_TARGET_UNKNOWN;
+
     put_text(m, GT_CHAKRA_CALL, gt_call_kind_names[call->kind]);
     put_times(m, call->start_ps, call->duration_ps);
-    if (call->flags & (GT_CALL_SYNCHRONOUS | GT_CALL_INFERRED))
-        put_int64(m, "call_flags", call->flags & (GT_CALL_SYNCHRONOUS | GT_CALL_INFERRED));
+    if (call->flags & kept)
+        put_int64(m, "call_flags", call->flags & kept);
     if (call->stream != GT_NONE)
         put_stream(m, w, call->stream);
     if (call->event != GT_NONE)
-        put_uint64(m, "event", call->event);
+        put_uint64(m, "event", w->events[call->event].id);
 }
 
 static void make_host(struct gt_node_message *m, const struct gt_node_plan *plan, const struct gt_planned_node *node)
@@ -237,7 +243,7 @@ static void make_host(struct gt_node_message *m, const struct gt_node_plan *plan
         put_text(m, GT_CHAKRA_PART, node->kind == GT_NODE_RETURN ? "return" : "host_work");
 }
 
-/* As PyTorch's own traces list process groups, which ASTRA-sim reads: ['[{"pg_name": "0", "ranks": [0, 1]}]']. */
+/* As PyTorch's own traces list process groups, which ASTRA-sim reads: ['[{"pg_name": "1", "ranks": [0, 1]}]']. */
 static void make_groups(struct gt_node_message *m, const struct gt_node_plan *plan)
 {
     const struct gt_workload *w = plan->w;
@@ -251,7 +257,7 @@ static void make_groups(struct gt_node_message *m, const struct gt_node_plan *pl
         uint32_t size = list_group(m, plan, i);
 
         fprintf(out, "%s{\"pg_name\": \"%" PRIu32 "\", \"group_size\": %" PRIu32 ", \"ranks\": [", i > 0 ? ", " : "",
-                i, size);
+                i + FIRST_GROUP, size);
         for (uint32_t j = 0; j < size; j++)
             fprintf(out, "%s%" PRId64, j > 0 ? ", " : "", m->involved[j]);
         fputs("]}", out);

@@ -9,8 +9,9 @@
 #define GT_CHAKRA_START_NS    "start_ns"    /* of the operation or the call, as measured */
 #define GT_CHAKRA_DURATION_NS "duration_ns" /* likewise */
 #define GT_CHAKRA_PART        "part" /* "gap", "return", "host_work" or "receive": a node that is no call or operation */
-#define GT_CHAKRA_CALL        "call"      /* a call's kind, as traces name it */
-#define GT_CHAKRA_OPERATION   "operation" /* an operation's kind, as traces name it */
+#define GT_CHAKRA_CALL        "call"       /* a call's kind, as traces name it */
+#define GT_CHAKRA_GROUP       "group_name" /* of a collective, as traces name it; pg_name is a number */
+#define GT_CHAKRA_OPERATION   "operation"  /* an operation's kind, as traces name it */
 
 enum { GT_CHAKRA_MOST_ATTRIBUTES = 32 };
 

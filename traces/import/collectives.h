@@ -18,6 +18,10 @@ struct gt_collective_note {
     uint32_t group;      /* in names: what tells the group from others; GT_NONE: not recorded */
     uint32_t group_size; /* ranks; 0: not recorded */
     uint32_t datatype;   /* in names; GT_NONE: not recorded */
+    uint32_t to, from;   /* ranks of the job: of a message, whom it goes to or comes from; else GT_NONE */
+    uint64_t tag;        /* of a message: both ends have the same */
+    gt_time_ps
+        alone_ps; /* how long it is taken to last where nothing was measured and nobody joins it; GT_TIME_NONE */
 };
 
 struct gt_collective_notes {

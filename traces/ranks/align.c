@@ -36,6 +36,9 @@ static struct ends find_ends(const struct gt_rank *ranks, const struct gt_rank_g
 
             if (!any && !gt_rank_ends_at_once(gt_rank_note(ranks, member, i)->kind))
                 continue;
+            if (gt_op_measured_end(gt_rank_op(ranks, member, i)) == GT_TIME_NONE ||
+                gt_op_measured_end(gt_rank_op(ranks, other, i)) == GT_TIME_NONE)
+                continue;
             common_ps = (double)gt_op_measured_end(gt_rank_op(ranks, member, i));
             common_ps += clock->behind_ps + clock->rate * common_ps;
             own_ps = (double)gt_op_measured_end(gt_rank_op(ranks, other, i));
