@@ -136,7 +136,7 @@ nodist_traces_libtraces_a_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/e
 BUILT_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
 CLEANFILES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
 
-traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) traces/chakra/et_order.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
+traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
 traces/chakra/et_def.pb-c.h: traces/chakra/et_def.pb-c.c
 traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
 	@$(MKDIR_P) $(@D)

@@ -45,7 +45,7 @@ static uint32_t rank_of_name(const char *path)
     return (uint32_t)rank;
 }
 
-/* The device that the file names, where there is such a file; else an H200. */
+/* The device that the file names, where there is such a file; else an H200, whose name the trace has where times are its. */
 static int load_device(const struct gt_et_file *file, struct gt_device *device, char **name, struct gt_error *error)
 {
     struct gt_error unknown;
@@ -55,7 +55,6 @@ static int load_device(const struct gt_et_file *file, struct gt_device *device, 
         *name = gt_strdup(file->device);
         return 0;
     }
-    *name = gt_strdup(default_device);
     return gt_device_load(default_device, device, error);
 }
 
@@ -132,6 +131,8 @@ static int make(struct gt_et_file *file, const char *path, const struct gt_impor
     if (load_device(file, &device, &w->device, error) != 0)
         return -1;
     times = gt_et_times_find(file, &device);
+    if (w->device == NULL && times.estimated > 0)
+        w->device = gt_strdup(default_device);
     status = build(&b, path, error);
     if (status == 0)
         give_notes(&b, path, options != NULL ? options->collectives : NULL);

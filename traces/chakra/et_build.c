@@ -19,7 +19,7 @@ struct gt_et_lane {
     UT_hash_handle hh;
 };
 
-static gt_gpu_index gpu_of(struct gt_et_build *b, uint64_t device)
+gt_gpu_index gt_et_gpu(struct gt_et_build *b, uint64_t device)
 {
     uint32_t id = device < GT_NONE ? (uint32_t)device : 0;
 
@@ -83,7 +83,7 @@ gt_stream_index gt_et_stream(struct gt_et_build *b, const struct gt_et_node *nod
     HASH_ADD(hh, b->lanes, key, sizeof lane->key, lane);
     stream = &b->w->streams[lane->stream];
     stream->id = key.kind == LANE_STATED ? key.id : FIRST_ASSUMED_ID + lane->stream;
-    stream->gpu = gpu_of(b, node->device);
+    stream->gpu = gt_et_gpu(b, node->device);
     b->w->streams[lane->stream].context = key.context < GT_NONE ? (uint32_t)key.context : 0;
     b->w->streams[lane->stream].flags = GT_STREAM_NON_BLOCKING;
     return lane->stream;
@@ -187,6 +187,7 @@ static void note(struct gt_et_build *b, const struct gt_et_node *node, gt_op_ind
     note->bytes = node->comm_size;
     note->group = node->group != GT_NONE ? node->group : gt_name(b->w, "default", strlen("default"));
     note->datatype = node->datatype;
+    note->no_shape = node->grid[0] == 0;
     note->alone_ps = stated ? GT_TIME_NONE : estimate_ps;
     if (!is_message(node))
         return;
@@ -211,7 +212,8 @@ gt_op_index gt_et_add_op(struct gt_et_build *b, uint32_t index, gt_call_index ca
     op->bytes = kind == GT_OP_COPY || kind == GT_OP_MEMSET ? node->tensor_size : 0;
     if (b->times->stated[index] || !(gt_et_communicates(node) || kind == GT_OP_COPY || kind == GT_OP_MEMSET))
         op->duration_ps = b->times->duration_ps[index];
-    op->memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
+    if (kind == GT_OP_MEMSET)
+        op->memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
     if (kind == GT_OP_COPY)
         set_copy(op, b->w, node);
     b->streams_assumed += node->stream == GT_ET_NONE;

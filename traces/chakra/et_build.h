@@ -20,6 +20,8 @@ struct gt_et_build {
 /* The stream of a node of the GPU: the one that it states; else compute, memory, each group's collectives, and messages to
  * and from each rank have a stream each. */
 gt_stream_index gt_et_stream(struct gt_et_build *build, const struct gt_et_node *node);
+/* The GPU of that number, added where it is new; the first for GT_ET_NONE. */
+gt_gpu_index gt_et_gpu(struct gt_et_build *build, uint64_t device);
 /* Append the node as an operation of the call, which was added last, and note collectives and messages. */
 gt_op_index gt_et_add_op(struct gt_et_build *build, uint32_t node, gt_call_index call);
 /* Kind of the call that submits it. */

@@ -10,10 +10,11 @@
 struct gt_et_node {
     uint64_t id;
     uint64_t start_us, duration_us;
-    uint64_t start_ns, duration_ns; /* Gridtide's attributes; GT_ET_NONE */
-    uint64_t num_ops, tensor_size;  /* 0: not stated */
-    uint64_t comm_size;             /* 0: not stated */
-    uint64_t stream, device, tid;   /* GT_ET_NONE: not stated */
+    uint64_t start_ns, duration_ns;               /* Gridtide's attributes; GT_ET_NONE */
+    uint64_t num_ops, tensor_size;                /* 0: not stated */
+    uint64_t comm_size;                           /* 0: not stated */
+    uint64_t stream, device, tid;                 /* GT_ET_NONE: not stated */
+    uint64_t buffer, buffer_bytes, buffer_device; /* of calls that allocate or free; GT_ET_NONE: not stated */
     uint64_t context, event, sequence;
     uint64_t first_dep; /* its dependences, as places in the list of nodes, are deps[first_dep ..] */
     uint32_t deps;

@@ -1,9 +1,11 @@
 /* et_recorded.c - calls and operations as Gridtide wrote them, with the times that they were measured to take. */
+#include <inttypes.h>
 #include <stdlib.h>
-
+#include <string.h>
 #include <uthash.h>
 
 #include "traces/chakra/et_build.h"
+#include "traces/chakra/et_def.pb-c.h"
 
 enum { PS_PER_NS = 1000 };
 
@@ -32,18 +34,23 @@ static bool is_untouched(const struct gt_et_node *node)
 
 bool gt_et_is_recorded(const struct gt_et_file *file)
 {
+    bool any = false;
+
     for (uint32_t i = 0; i < file->count; i++) {
         const struct gt_et_node *node = &file->nodes[i];
 
+        any |= is_call(node);
         if (is_op(node)) {
             if (!has_times(node) || !is_untouched(node) || node->submitted_by == GT_NONE || node->submitted_by > i ||
                 !is_call(&file->nodes[node->submitted_by]))
                 return false;
-        } else if (is_call(node) ? !has_times(node) : node->part == GT_ET_WHOLE && node->id != 0) {
+        } else if (is_call(node)
+                       ? !has_times(node)
+                       : node->part == GT_ET_WHOLE && node->type != CHAKRA_PROTO_MSG__NODE_TYPE__METADATA_NODE) {
             return false;
         }
     }
-    return true;
+    return any;
 }
 
 struct number { /* of a thread or an event, by the file's */
@@ -54,7 +61,7 @@ struct number { /* of a thread or an event, by the file's */
 
 struct recording {
     struct gt_et_build *b;
-    struct number *threads, *events;
+    struct number *threads, *events, *buffers;
     uint64_t *first; /* by node: its operations' nodes are ops[first[i] .. first[i + 1] - 1] */
     uint32_t *ops;
     gt_op_index *op_of_node;
@@ -112,13 +119,32 @@ static gt_event_index event_of(struct recording *r, uint64_t id)
     return number->number;
 }
 
+static gt_buffer_index buffer_of(struct recording *r, const struct gt_et_node *node)
+{
+    struct gt_workload *w = r->b->w;
+    bool is_new;
+    struct number *number = find(&r->buffers, node->buffer, &is_new);
+    char *name;
+
+    if (!is_new)
+        return number->number;
+    number->number = gt_workload_add_buffer(w);
+    name = gt_format("buffer %" PRIu64, node->buffer);
+    w->buffers[number->number].name = gt_name(w, name, strlen(name));
+    w->buffers[number->number].bytes = node->buffer_bytes;
+    w->buffers[number->number].memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
+    w->buffers[number->number].gpu = gt_et_gpu(r->b, node->buffer_device);
+    free(name);
+    return number->number;
+}
+
 /* Kinds that need more than a file holds only take their time; a launch has one operation, a graph's any number. */
 static uint8_t kind_of(const struct gt_et_node *node, uint64_t ops)
 {
     switch (node->call) {
     case GT_CALL_ALLOC:
     case GT_CALL_FREE:
-    case GT_CALL_RECORD_STREAM:
+    case GT_CALL_RECORD_STREAM: return node->buffer != GT_ET_NONE ? node->call : GT_CALL_OTHER;
     case GT_CALL_POLL: return GT_CALL_OTHER;
     case GT_CALL_GRAPH_LAUNCH: return node->call;
     default: break;
@@ -163,6 +189,7 @@ static void add_call(struct recording *r, uint32_t index)
     gt_thread_index thread = thread_of(r, node);
     gt_stream_index stream = node->stream != GT_ET_NONE ? gt_et_stream(r->b, node) : GT_NONE;
     gt_event_index event = node->event != GT_ET_NONE ? event_of(r, node->event) : GT_NONE;
+    gt_buffer_index buffer = node->buffer != GT_ET_NONE ? buffer_of(r, node) : GT_NONE;
     gt_call_index number = gt_workload_add_call(r->b->w);
     struct gt_call *call = &r->b->w->calls[number];
 
@@ -173,6 +200,7 @@ static void add_call(struct recording *r, uint32_t index)
     call->name = node->name;
     call->stream = stream;
     call->event = event;
+    call->buffer = buffer;
     call->flags = node->call_flags;
     call->first_op = r->b->w->op_count;
     call->ops = (uint32_t)ops;
@@ -226,6 +254,7 @@ void gt_et_build_recorded(struct gt_et_build *build)
     set_streams(&r);
     free_numbers(r.threads);
     free_numbers(r.events);
+    free_numbers(r.buffers);
     free(r.first);
     free(r.ops);
     free(r.op_of_node);

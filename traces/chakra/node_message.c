@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "sim/workload/collective.h"
 #include "traces/names/demangle.h"
@@ -227,6 +228,12 @@ static void put_call(struct gt_node_message *m, const struct gt_workload *w, con
         put_stream(m, w, call->stream);
     if (call->event != GT_NONE)
         put_uint64(m, "event", w->events[call->event].id);
+    if (call->buffer != GT_NONE) {
+        put_uint64(m, "buffer", call->buffer);
+        put_uint64(m, "buffer_bytes", w->buffers[call->buffer].bytes);
+        put_text(m, "memory", gt_memory_names[w->buffers[call->buffer].memory]);
+        put_int64(m, "buffer_device", w->gpus[w->buffers[call->buffer].gpu].id);
+    }
 }
 
 static void make_host(struct gt_node_message *m, const struct gt_node_plan *plan, const struct gt_planned_node *node)
@@ -279,6 +286,7 @@ static void put_deps(struct gt_node_message *m, const struct gt_node_plan *plan,
     }
     for (uint32_t i = 0; i < node->deps; i++)
         m->deps[i] = plan->deps[node->first_dep + i];
+    qsort(m->deps, node->deps, sizeof *m->deps, gt_by_u64);
     m->node.data_deps = m->deps;
     m->node.n_data_deps = node->deps;
     if (node->call == GT_NONE)

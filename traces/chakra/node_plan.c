@@ -55,13 +55,19 @@ static void find_ranks(struct gt_node_plan *plan)
 {
     const struct gt_workload *w = plan->w;
     gt_thread_index *processes = gt_thread_processes(w), first = 0;
+    bool *calls; /* by thread: does it make any? */
 
     for (gt_thread_index i = w->thread_count; i-- > 0;)
         if (w->threads[i].process != 0)
             first = processes[i];
+    calls = gt_calloc(w->thread_count + 1ull, sizeof *calls);
+    for (gt_call_index i = 0; i < w->call_count; i++)
+        calls[w->calls[i].thread] = true;
     plan->rank_of_thread = gt_calloc(w->thread_count + 1ull, sizeof *plan->rank_of_thread);
     for (gt_thread_index i = 0; i < w->thread_count; i++)
-        plan->rank_of_thread[i] = find_rank(plan, w->threads[i].process != 0 ? processes[i] : first);
+        if (calls[i])
+            plan->rank_of_thread[i] = find_rank(plan, w->threads[i].process != 0 ? processes[i] : first);
+    free(calls);
     free(processes);
     plan->rank_of_gpu = gt_calloc(w->gpu_count + 1ull, sizeof *plan->rank_of_gpu);
     for (gt_op_index i = w->op_count; i-- > 0;)

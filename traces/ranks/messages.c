@@ -83,7 +83,7 @@ static void join_one(struct gt_workload *w, const struct message *message, const
     kernel.collective = gt_collective_of(GT_SEND_RECV, group, message->note->bytes);
     kernel.collective.to = message->gets ? GT_NONE : message->to;
     kernel.collective.from = message->gets ? message->from : GT_NONE;
-    kernel.collective.shaped = true;
+    kernel.collective.shaped = !message->note->no_shape;
     w->ops[op].kernel = gt_workload_kernel(w, &kernel);
 }
 

@@ -72,7 +72,7 @@ static struct gt_collective describe(struct gt_workload *w, const struct gt_rank
 
         collective.datatype = gt_name(w, datatype, strlen(datatype));
     }
-    collective.shaped = true;
+    collective.shaped = !first->no_shape;
     return collective;
 }
 
