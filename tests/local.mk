@@ -75,7 +75,7 @@ CLI_TESTS = \
     tests/cli/import.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
-    tests/cli/calibrate.bats \
+    tests/cli/calibrate.bats tests/cli/chakra.bats \
     tests/cli/chain.bats \
     tests/cli/files.bats \
     tests/cli/hostile.bats \

@@ -94,13 +94,14 @@ static uint32_t at_most(uint32_t value, uint32_t most)
     return value < most ? value : most;
 }
 
-/* What states no shape has a block on each SM, which leaves others theirs. */
+/* What states no shape has a block on each second SM: an SM whose blocks use no shared memory takes none of a collective, which do,
+ * and these would wait for the whole kernel. */
 static gt_kernel_index kernel_of(struct gt_et_build *b, const struct gt_et_node *node)
 {
     enum { THREADS = 256, MOST_REGISTERS = 255, MOST_SHARED = 1 << 28 };
     struct gt_kernel kernel = {
         .name = node->name,
-        .grid = { b->device->sms, 1, 1 },
+        .grid = { b->device->sms / 2 + 1, 1, 1 },
         .block = { THREADS, 1, 1 },
         .registers_per_thread = at_most(node->registers, MOST_REGISTERS),
         .static_shared_bytes = at_most(node->shared_bytes, MOST_SHARED),

@@ -113,6 +113,7 @@ struct ordering {
     uint32_t *after, *left;
     gt_time_ps *ready_ps;
     struct gt_heap ready;
+    uint32_t too_late; /* a node that would end when no time can be told any more; GT_NONE */
 };
 
 static void begin(struct ordering *o)
@@ -146,7 +147,7 @@ static gt_time_ps end_ps(const struct ordering *o, const struct gt_et_times *tim
 {
     gt_time_ps end = o->ready_ps[node] + times->duration_ps[node];
 
-    return end < GT_TIME_LIMIT_PS ? end : GT_TIME_LIMIT_PS; /* longer chains are refused with the workload */
+    return end < GT_TIME_LIMIT_PS ? end : GT_TIME_LIMIT_PS;
 }
 
 static uint32_t take_all(struct ordering *o, const struct gt_et_times *times, uint32_t *order)
@@ -160,6 +161,10 @@ static uint32_t take_all(struct ordering *o, const struct gt_et_times *times, ui
         uint32_t node = gt_heap_pop(&o->ready).subject;
         gt_time_ps end = end_ps(o, times, node);
 
+        if (end == GT_TIME_LIMIT_PS) {
+            o->too_late = node;
+            break;
+        }
         order[taken++] = node;
         for (uint64_t i = o->first[node]; i < o->first[node + 1]; i++) {
             uint32_t after = o->after[i];
@@ -172,20 +177,46 @@ static uint32_t take_all(struct ordering *o, const struct gt_et_times *times, ui
     return taken;
 }
 
+/* From a node that never became ready, back through others like it: as many steps as there are nodes end in a circle. */
+static uint32_t find_circle(const struct ordering *o)
+{
+    uint32_t at = 0;
+
+    while (o->left[at] == 0)
+        at++;
+    for (uint32_t i = 0; i < o->file->count; i++) {
+        const uint32_t *deps = &o->file->deps[o->file->nodes[at].first_dep];
+
+        while (o->left[*deps] == 0)
+            deps++;
+        at = *deps;
+    }
+    return at;
+}
+
+static void explain(const struct ordering *o, struct gt_error *error)
+{
+    const struct gt_et_node *nodes = o->file->nodes;
+
+    if (o->too_late != GT_NONE)
+        gt_error_set(error, "node %" PRIu64 " would end after more than 53 days, which is too long",
+                     nodes[o->too_late].id);
+    else
+        gt_error_set(error, "node %" PRIu64 " depends on itself, through others or directly",
+                     nodes[find_circle(o)].id);
+}
+
 uint32_t *gt_et_order(const struct gt_et_file *file, const struct gt_et_times *times, struct gt_error *error)
 {
-    struct ordering o = { .file = file };
+    struct ordering o = { .file = file, .too_late = GT_NONE };
     uint32_t *order = gt_calloc(file->count, sizeof *order), taken;
 
     begin(&o);
     taken = take_all(&o, times, order);
-    for (uint32_t i = 0; i < file->count && taken < file->count; i++) {
-        if (o.left[i] == 0)
-            continue;
-        gt_error_set(error, "node %" PRIu64 " depends on itself, through others or directly", file->nodes[i].id);
+    if (taken < file->count) {
+        explain(&o, error);
         free(order);
         order = NULL;
-        break;
     }
     free(o.first);
     free(o.after);

@@ -19,7 +19,8 @@ struct gt_et_times gt_et_times_find(const struct gt_et_file *file, const struct 
 void gt_et_times_free(struct gt_et_times *times);
 
 /* The nodes in an order in which each stands behind those that it depends on, by when it could begin if each began when it
- * could; then by id.  Malloced; NULL where some wait for each other in a circle, with the reason. */
+ * could; then by id.  Malloced; NULL with the reason where some wait for each other in a circle, or last too
+ * long. */
 uint32_t *gt_et_order(const struct gt_et_file *file, const struct gt_et_times *times, struct gt_error *error);
 
 /* Is it a node of communication: a collective, a message sent or received? */

@@ -131,7 +131,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },
     { "launch-shapes-unknown", "chakra",
-      "kernels that do not state their grid and block; they are assumed to have one block of 256 threads on each SM",
+      "kernels that do not state their grid and block; they are assumed to have one block of 256 threads on each "
+      "second SM",
       "write the attributes \"grid\" and \"block\", three numbers each" },
     { GT_WARNING_PENDING, NULL,
       "device-side launches that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too "
