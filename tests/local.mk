@@ -213,7 +213,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/ranks tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
-    tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
+    tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)

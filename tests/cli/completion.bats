@@ -41,7 +41,7 @@ commands()
     [ "$(offered gridtide run --cost = p)" = program ]
     [ "$(offered gridtide stats --run '')" = "$(printf 'measured\nsimulated')" ]
     [ "$(offered gridtide stats -f '')" = "$(printf 'csv\njson\ntable')" ]
-    [ "$(offered gridtide export '')" = "$(printf 'csv\ncsv-ranges\nperfetto')" ]
+    [ "$(offered gridtide export '')" = "$(printf 'chakra\ncsv\ncsv-ranges\nperfetto')" ]
 }
 
 @test "bash leaves files to itself" {

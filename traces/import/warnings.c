@@ -58,6 +58,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels of collectives without the kernels of the other ranks; they keep their recorded duration, "
       "including waiting",
       "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
+    { "collectives-alone", "chakra",
+      "nodes of communication without those of the other ranks; they take their stated duration, else comm_size "
+      "bytes over one link",
+      "import the files of all ranks together: gridtide import FOLDER" },
     { GT_WARNING_EXTRAPOLATED, NULL,
       "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower "
       "links, "
