@@ -3,7 +3,7 @@ noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
     traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h traces/chakra/et_messages.c traces/chakra/et_messages.h \
-    traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
+    traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/kernel_work.c traces/chakra/kernel_work.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
     traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \

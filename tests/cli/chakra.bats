@@ -178,4 +178,20 @@ END
     run "$GRIDTIDE" export chakra job.jsonl -o out/none/x
     [ "$status" -eq 1 ]
     [ -z "$(ls out)" ]
+    run "$GRIDTIDE" export chakra job.jsonl -o out/x --stream 7
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"whole traces"* ]]
+}
+
+@test "kernels of operators whose inputs were recorded say their work" {
+    "$GRIDTIDE" export chakra "$GRIDTIDE_SOURCE/traces/shapes/fresh/mistral.json.gz" -o mistral.et.gz
+    gunzip mistral.et.gz
+    python3 - "$data" << 'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import chakra_et as et
+known = [n["a"] for n in et.read("mistral.et")[1] if n["a"].get("num_ops", 0) > 0]
+assert len(known) > 100, len(known)
+assert all(a["tensor_size"] > 0 for a in known)
+END
 }

@@ -103,9 +103,9 @@ static void put_kernel(struct gt_node_message *m, const struct gt_kernel *kernel
 }
 
 /* ASTRA-sim asks each node of the GPU for these in its roofline mode, and passes over those of 0 bytes. */
-static void put_work(struct gt_node_message *m, uint64_t bytes)
+static void put_work(struct gt_node_message *m, uint64_t operations, uint64_t bytes)
 {
-    put_int64(m, "num_ops", 0);
+    put_int64(m, "num_ops", operations);
     put_uint64(m, "tensor_size", bytes);
 }
 
@@ -198,8 +198,10 @@ static void make_op(struct gt_node_message *m, const struct gt_node_plan *plan, 
         put_collective(m, plan, rank, &collective->collective,
                        receives ||
                            (collective->collective.kind == GT_SEND_RECV && collective->collective.to == GT_NONE));
+    else if (plan->work != NULL && op->kind == GT_OP_KERNEL)
+        put_work(m, plan->work[index].operations, plan->work[index].bytes);
     else
-        put_work(m, op->bytes);
+        put_work(m, 0, op->bytes);
 }
 
 static void make_gap(struct gt_node_message *m, const struct gt_node_plan *plan, gt_op_index op)
@@ -208,7 +210,7 @@ static void make_gap(struct gt_node_message *m, const struct gt_node_plan *plan,
     put_bool(m, "is_cpu_op", false);
     put_text(m, GT_CHAKRA_PART, "gap");
     put_int64(m, "stream", plan->w->streams[plan->w->ops[op].stream].id);
-    put_work(m, 0);
+    put_work(m, 0, 0);
 }
 
 static const char *call_name(const struct gt_workload *w, const struct gt_call *call)

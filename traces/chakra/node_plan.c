@@ -266,6 +266,7 @@ int gt_node_plan_make(struct gt_node_plan *plan, const struct gt_workload *w, st
     if (check_times(w, error) != 0)
         return -1;
     find_ranks(plan);
+    plan->work = gt_kernel_work_find(w);
     gt_dependences_find(&p.dependences, w);
     plan->unknown_waits = p.dependences.unknown_waits;
     p.threads = gt_calloc(w->thread_count + 1ull, sizeof *p.threads);
@@ -292,6 +293,7 @@ void gt_node_plan_free(struct gt_node_plan *plan)
     free(plan->ranks);
     free(plan->rank_of_thread);
     free(plan->rank_of_gpu);
+    free(plan->work);
     free(plan->deps);
     *plan = (struct gt_node_plan){ .w = NULL };
 }

@@ -14,7 +14,7 @@
 #ifndef GRIDTIDE_TRACES_CHAKRA_NODE_PLAN_H
 #define GRIDTIDE_TRACES_CHAKRA_NODE_PLAN_H
 
-#include "sim/workload/workload.h"
+#include "traces/chakra/kernel_work.h"
 
 enum gt_planned_kind {
     GT_NODE_GROUPS,    /* the groups of ranks; first of all, where there are any */
@@ -46,8 +46,9 @@ struct gt_node_plan {
     struct gt_planned_rank *ranks;
     uint32_t count;
     uint32_t *rank_of_thread;
-    uint32_t *rank_of_gpu; /* whose process submits to it; 0 where none does */
-    uint32_t *deps;        /* nodes of the same rank, by their place */
+    uint32_t *rank_of_gpu;       /* whose process submits to it; 0 where none does */
+    struct gt_kernel_work *work; /* by operation; NULL: of none anything is known */
+    uint32_t *deps;              /* nodes of the same rank, by their place */
     uint64_t dep_count, dep_room;
     uint64_t
         overlapping; /* operations that began before one of those ended that they come behind: they cannot in the graph */

@@ -92,14 +92,20 @@ static int write_rank(struct gt_output *output, const struct gt_node_plan *plan,
     return status;
 }
 
+/* Of one rank a name that ends in .et, compressed or not, is the file's own. */
 static char *name_of(const char *path, uint32_t rank, uint32_t ranks)
 {
+    static const char *const endings[] = { ".et", ".et.gz", ".et.zst" };
     size_t length = strlen(path);
-    bool ends = gt_ends(path, length, ".et");
 
-    if (ranks == 1 && (ends || strcmp(path, "-") == 0))
+    if (strcmp(path, "-") == 0)
         return gt_strdup(path);
-    return gt_format("%.*s.%" PRIu32 ".et", (int)(ends ? length - 3 : length), path, rank);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (gt_ends(path, length, endings[i]))
+            return ranks == 1
+                       ? gt_strdup(path)
+                       : gt_format("%.*s.%" PRIu32 "%s", (int)(length - strlen(endings[i])), path, rank, endings[i]);
+    return gt_format("%s.%" PRIu32 ".et", path, rank);
 }
 
 /* All of them are whole before the first gets its name. */

@@ -110,6 +110,9 @@ static int run(int argc, char **argv)
     arguments.exporter = gt_exporter_find(arguments.format, &error);
     if (arguments.exporter == NULL)
         return gt_usage("export", "%s", error.text);
+    if (arguments.exporter->write_trace != NULL && !gt_filter_is_all(&arguments.filter))
+        return gt_usage("export", "%s exports whole traces: remove --from, --to, --stream, --kernel and --step",
+                        arguments.format);
     if (arguments.exporter->write_trace != NULL)
         return export_trace(&arguments);
     return gt_with_store(arguments.store, write_export, &arguments);
