@@ -7,7 +7,7 @@ UNIT_TESTS = \
     tests/unit/calibrate \
     tests/unit/families \
     tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_segments tests/unit/check_several tests/unit/check_wide tests/unit/schema \
-    tests/unit/contradictions tests/unit/cuda_api \
+    tests/unit/contradictions tests/unit/cuda_api tests/unit/dependences \
     tests/unit/nsys \
     tests/unit/nsys_broken \
     tests/unit/program \
@@ -168,6 +168,7 @@ tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_segments_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_wide_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_dependences_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_several_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)

@@ -81,8 +81,8 @@ assert sum(decodeMessage(file, message) for _ in range(100)) == 100'
     "$GRIDTIDE" export chakra job.jsonl -o job/vgg
     "$GRIDTIDE" import -q job -o between.jsonl
     "$GRIDTIDE" export chakra between.jsonl -o second
-    cmp job/vgg.0.et second.0.et
-    cmp job/vgg.1.et second.1.et
+    checks same job/vgg.0.et second.0.et
+    checks same job/vgg.1.et second.1.et
 }
 
 @test "a file whose durations were changed is simulated by its dependences, as a list scheduler plays it" {

@@ -4,6 +4,7 @@
 chakra_checks.py makespans FILE...     the list scheduler's makespan against the recorded one: median and worst, per cent
 chakra_checks.py streams TRACE FILE    the order of streams, and what events order across them, are data dependences
 chakra_checks.py types FILE            attributes have the types that Chakra's feeder and ASTRA-sim read
+chakra_checks.py same FILE FILE         equal but for what kernels' operators have to do, which a trace keeps with operators alone
 chakra_checks.py play FILE             the list scheduler's makespan of the nodes of the GPU
 chakra_checks.py slower FACTOR FILE OUT   the same file, nodes of kernels FACTOR times as long
 """
@@ -105,6 +106,16 @@ def types(path):
     return True
 
 
+def same(one, other):
+    def without_work(path):
+        metadata, nodes = et.read(path)
+        for node in nodes:
+            node["attr"] = [a for a in node["attr"] if a["name"] not in ("num_ops", "tensor_size")]
+            del node["a"]
+        return metadata["attr"], nodes
+    return without_work(one) == without_work(other)
+
+
 def play(path):
     nodes = et.read(path)[1]
     times = et.play(nodes)
@@ -132,5 +143,5 @@ def slower(factor, path, out):
 
 if __name__ == "__main__":
     command, arguments = sys.argv[1], sys.argv[2:]
-    run = {"makespans": lambda *files: makespans(files), "streams": streams, "types": types, "play": play, "slower": slower}
+    run = {"makespans": lambda *files: makespans(files), "streams": streams, "types": types, "same": same, "play": play, "slower": slower}
     sys.exit(0 if run[command](*arguments) else 1)

@@ -152,8 +152,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
-    { "record", read_record, false }, { "ranks", read_ranks, false },
-    { "chakra", read_chakra, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false }, { "chakra", read_chakra, false },
 };
 
 static void die(const char *what, const char *why)

@@ -177,7 +177,7 @@ static void add_op(struct planning *p, gt_op_index op, uint32_t call, uint64_t c
     uint32_t gap = add(p, GT_NODE_GAP, op, 0), node = gap;
 
     ready_us = come_after_all(p, op, call, called_us);
-    p->plan->overlapping += ready_us > start_us;
+    p->rank->overlapping += ready_us > start_us;
     p->rank->nodes[gap].call = call;
     if (ready_us < start_us) {
         p->rank->nodes[gap].start_us = ready_us;

@@ -39,6 +39,8 @@ struct gt_planned_rank {
     gt_thread_index process; /* as gt_thread_processes() has it; threads of process 0 are the first one's */
     struct gt_planned_node *nodes;
     uint32_t count, room;
+    uint64_t
+        overlapping; /* operations that began before all that they come behind had ended, as in the graph they cannot */
 };
 
 struct gt_node_plan {
@@ -50,9 +52,7 @@ struct gt_node_plan {
     struct gt_kernel_work *work; /* by operation; NULL: of none anything is known */
     uint32_t *deps;              /* nodes of the same rank, by their place */
     uint64_t dep_count, dep_room;
-    uint64_t
-        overlapping; /* operations that began before one of those ended that they come behind: they cannot in the graph */
-    uint64_t unknown_waits;
+    uint64_t unknown_waits; /* as in struct gt_dependences */
 };
 
 /* Of a workload all of whose calls and operations have measured times; -1 with the reason where not.  Ended by

@@ -41,34 +41,36 @@ static int write_message(struct gt_output *output, const ProtobufCMessage *messa
     return gt_output_write(output, buffer->bytes, length + bytes, error);
 }
 
+/* What a file says of itself.  Numbers: operations that began before what they come behind had ended, which they cannot in the
+ * graph; waits whose target was not recorded, and which measured times alone tell. */
 static int write_metadata(struct gt_output *output, const struct gt_node_plan *plan, uint32_t rank,
                           struct buffer *buffer, struct gt_error *error)
 {
-    enum { ATTRIBUTES = 5 };
-    ChakraProtoMsg__AttributeProto attributes[ATTRIBUTES], *list[ATTRIBUTES];
+    enum { TEXTS = 4, NUMBERS = 3 };
+    ChakraProtoMsg__AttributeProto attributes[TEXTS + NUMBERS], *list[TEXTS + NUMBERS];
     ChakraProtoMsg__GlobalMetadata metadata;
     char *name = gt_utf8_clean(plan->w->name != NULL ? plan->w->name : "");
     char *device = gt_utf8_clean(plan->w->device != NULL ? plan->w->device : "");
-    const char *const texts[ATTRIBUTES][2] = {
-        { "schema", "1.1.1-chakra.0.0.4" }, { "producer", "gridtide" }, { "trace", name }, { "device", device }
-    };
+    const char *const names[] = { "schema", "producer", "trace", "device", "rank", "overlapping", "unknown_waits" };
+    const char *const texts[TEXTS] = { "1.1.1-chakra.0.0.4", "gridtide", name, device };
+    const uint64_t numbers[NUMBERS] = { rank, plan->ranks[rank].overlapping, plan->unknown_waits };
     int status;
 
     chakra_proto_msg__global_metadata__init(&metadata);
     metadata.version = (char *)"0.0.4";
-    for (int i = 0; i < ATTRIBUTES; i++) {
-        chakra_proto_msg__attribute_proto__init(&attributes[i]);
-        attributes[i].name = (char *)(i < ATTRIBUTES - 1 ? texts[i][0] : "rank");
-        attributes[i].value_case = i < ATTRIBUTES - 1 ? CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_STRING_VAL
-                                                      : CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_INT64_VAL;
-        if (i < ATTRIBUTES - 1)
-            attributes[i].string_val = (char *)texts[i][1];
-        else
-            attributes[i].int64_val = rank;
+    for (int i = 0; i < TEXTS + NUMBERS; i++) {
         list[i] = &attributes[i];
+        chakra_proto_msg__attribute_proto__init(&attributes[i]);
+        attributes[i].name = (char *)names[i];
+        attributes[i].value_case = i < TEXTS ? CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_STRING_VAL
+                                             : CHAKRA_PROTO_MSG__ATTRIBUTE_PROTO__VALUE_INT64_VAL;
+        if (i < TEXTS)
+            attributes[i].string_val = (char *)texts[i];
+        else
+            attributes[i].int64_val = (int64_t)numbers[i - TEXTS];
     }
     metadata.attr = list;
-    metadata.n_attr = ATTRIBUTES;
+    metadata.n_attr = TEXTS + NUMBERS;
     status = write_message(output, &metadata.base, buffer, error);
     free(name);
     free(device);
