@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/text.h"
+#include "sim/workload/collective.h"
 #include "traces/chakra/et_build.h"
 #include "traces/import/warnings.h"
 #include "traces/io/data_path.h"
@@ -89,13 +90,20 @@ static int build(struct gt_et_build *b, const char *path, struct gt_error *error
 }
 
 /* Each group's collectives in their order. */
-static void number(struct gt_et_build *b)
+static int number(struct gt_et_build *b, const char *path, struct gt_error *error)
 {
     uint64_t *counts = gt_calloc(gt_name_count(b->w) + 1ull, sizeof *counts);
+    uint32_t groups = 0;
 
-    for (uint32_t i = 0; i < b->notes.count; i++)
+    for (uint32_t i = 0; i < b->notes.count; i++) {
+        groups += counts[b->notes.notes[i].group] == 0;
         b->notes.notes[i].sequence = counts[b->notes.notes[i].group]++;
+    }
     free(counts);
+    if (groups <= GT_MOST_GROUPS)
+        return 0;
+    return gt_error_set(error, "%.300s: %" PRIu32 " process groups (pg_name); %d are possible", path, groups,
+                        GT_MOST_GROUPS);
 }
 
 /* Without the others' files collectives stay kernels of the time that they state. */
@@ -103,7 +111,6 @@ static void give_notes(struct gt_et_build *b, const char *path, struct gt_collec
 {
     struct gt_collective_notes *notes = &b->notes;
 
-    number(b);
     notes->rank = b->file->rank != GT_NONE ? b->file->rank : rank_of_name(path);
     if (asked != NULL) {
         *asked = *notes;
@@ -134,6 +141,8 @@ static int make(struct gt_et_file *file, const char *path, const struct gt_impor
     if (w->device == NULL && times.estimated > 0)
         w->device = gt_strdup(default_device);
     status = build(&b, path, error);
+    if (status == 0)
+        status = number(&b, path, error);
     if (status == 0)
         give_notes(&b, path, options != NULL ? options->collectives : NULL);
     gt_collective_notes_free(&b.notes);
