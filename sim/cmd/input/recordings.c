@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "sim/base/text.h"
-
 #include "sim/cmd/print/terminal.h"
 #include "traces/io/input.h"
 #include "traces/ranks/ranks.h"
@@ -60,30 +59,6 @@ static int list_folder(const char *folder, const char *ending, char ***paths, st
 }
 
 static struct gt_workload *read_all(const struct gt_recordings *recordings, const struct gt_importer **importer,
-                                    struct gt_error *error);
-
-/* A folder that holds the files of a job, read as though each had been named. */
-static struct gt_workload *read_folder(const struct gt_recordings *recordings, const struct gt_importer **importer,
-                                       struct gt_error *error)
-{
-    struct gt_recordings files = *recordings;
-    struct gt_workload *workload = NULL;
-    char **paths;
-    int count = list_folder(recordings->paths[0], (*importer)->files_in_folder, &paths, error);
-
-    if (count > 0) {
-        files.format = (*importer)->name;
-        files.paths = (const char *const *)paths;
-        files.count = (uint32_t)count;
-        workload = read_all(&files, importer, error);
-        for (int i = 0; i < count; i++)
-            free(paths[i]);
-    }
-    free(paths);
-    return workload;
-}
-
-static struct gt_workload *read_all(const struct gt_recordings *recordings, const struct gt_importer **importer,
                                     struct gt_error *error)
 {
     struct gt_rank *ranks = gt_calloc(recordings->count, sizeof *ranks);
@@ -116,6 +91,27 @@ static struct gt_workload *read_all(const struct gt_recordings *recordings, cons
         gt_collective_notes_free(&ranks[i].notes);
     }
     free(ranks);
+    return workload;
+}
+
+/* A folder that holds the files of a job, read as though each had been named. */
+static struct gt_workload *read_folder(const struct gt_recordings *recordings, const struct gt_importer **importer,
+                                       struct gt_error *error)
+{
+    struct gt_recordings files = *recordings;
+    struct gt_workload *workload = NULL;
+    char **paths;
+    int count = list_folder(recordings->paths[0], (*importer)->files_in_folder, &paths, error);
+
+    if (count > 0) {
+        files.format = (*importer)->name;
+        files.paths = (const char *const *)paths;
+        files.count = (uint32_t)count;
+        workload = read_all(&files, importer, error);
+        for (int i = 0; i < count; i++)
+            free(paths[i]);
+    }
+    free(paths);
     return workload;
 }
 
