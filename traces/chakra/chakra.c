@@ -136,7 +136,7 @@ static int make(struct gt_et_file *file, const char *path, const struct gt_impor
         w->name = gt_strdup(file->name);
     }
     if (load_device(file, &device, &w->device, error) != 0)
-        return -1;
+        return gt_error_prefix(error, "%.300s: ", path);
     times = gt_et_times_find(file, &device);
     if (w->device == NULL && times.estimated > 0)
         w->device = gt_strdup(default_device);
