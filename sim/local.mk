@@ -7,7 +7,7 @@ sim_libsim_a_SOURCES = \
     sim/base/hash.h sim/base/heap.h sim/base/named_table.c sim/base/named_table.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h sim/check/misuse.c sim/check/misuse.h \
-    sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
+    sim/check/order.c sim/check/order.h sim/check/dependences.h sim/check/order_begin.c sim/check/order_dependences.c sim/check/order_gpu.c sim/check/order_memory.c sim/check/order_parts.h sim/check/segments.c sim/check/steps.c sim/check/steps.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/key_rows.h sim/devices/keys.c \
     sim/devices/kernel_bound.c sim/devices/kernel_bound.h sim/devices/keys.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h \
     sim/frameworks/framework.h sim/frameworks/framework_keys.c \

@@ -7,7 +7,7 @@ UNIT_TESTS = \
     tests/unit/calibrate \
     tests/unit/families \
     tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/check_segments tests/unit/check_several tests/unit/check_wide tests/unit/schema \
-    tests/unit/contradictions tests/unit/cuda_api \
+    tests/unit/contradictions tests/unit/cuda_api tests/unit/dependences \
     tests/unit/nsys \
     tests/unit/nsys_broken \
     tests/unit/program \
@@ -75,7 +75,7 @@ CLI_TESTS = \
     tests/cli/import.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
-    tests/cli/calibrate.bats \
+    tests/cli/calibrate.bats tests/cli/chakra.bats \
     tests/cli/chain.bats \
     tests/cli/files.bats \
     tests/cli/hostile.bats \
@@ -168,6 +168,7 @@ tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_segments_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_wide_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_dependences_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_several_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
@@ -213,7 +214,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
-    tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
+    tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)

@@ -6,6 +6,7 @@
 
 #include "traces/importers.h"
 
+#include "traces/chakra/chakra.h"
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
 #include "traces/kineto/kineto.h"
@@ -25,13 +26,8 @@ static const struct gt_importer gt_importer_gridtide = {
 };
 
 const struct gt_importer *const gt_importers[] = {
-    &gt_importer_recorded,
-    &gt_importer_kineto,
-    &gt_importer_nsys,
-    &gt_importer_ncu,
-    &gt_importer_tasks,
-    &gt_importer_gridtide,
-    NULL,
+    &gt_importer_recorded, &gt_importer_kineto, &gt_importer_nsys,     &gt_importer_ncu,
+    &gt_importer_tasks,    &gt_importer_chakra, &gt_importer_gridtide, NULL,
 };
 
 /* "kineto, nsys, gridtide" */

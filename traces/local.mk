@@ -2,6 +2,8 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
+    traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h traces/chakra/et_messages.c traces/chakra/et_messages.h \
+    traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/kernel_work.c traces/chakra/kernel_work.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \
     traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h \
@@ -17,7 +19,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
-    traces/export/export_csv.c traces/export/export_table.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
+    traces/export/export_chakra.c traces/export/export_csv.c traces/export/export_table.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
@@ -49,7 +51,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/loads/arrival_file.c traces/loads/arrival_file.h traces/loads/load_file.c traces/loads/load_file.h traces/loads/load_lines.c traces/loads/load_lines.h traces/loads/engine_file.c traces/loads/engine_file.h \
-    traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
+    traces/ranks/align.c traces/ranks/check.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/messages.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h traces/ranks/shift.c traces/ranks/unnamed.c \
     traces/recorded/bodies.c traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/givers.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c traces/recorded/loads.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
@@ -69,7 +71,7 @@ traces_libtraces_a_SOURCES = \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
 
-EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
+EXTRA_DIST += traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md
 
@@ -141,3 +143,15 @@ traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/export --c_out=traces/export \
 	  $(top_srcdir)/traces/export/perfetto.proto
+
+# The messages of Chakra's execution traces as C.
+nodist_traces_libtraces_a_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+BUILT_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+CLEANFILES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
+
+traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
+traces/chakra/et_def.pb-c.h: traces/chakra/et_def.pb-c.c
+traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/chakra --c_out=traces/chakra \
+	  $(top_srcdir)/traces/chakra/et_def.proto

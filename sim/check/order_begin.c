@@ -112,8 +112,12 @@ struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *gu
     order->memory = gt_order_memory_new(w);
     order->executable_of_call = gt_executables_of_calls(w, &executables);
     order->executables = none(executables);
-    for (gt_call_index i = 0; i < w->call_count; i++)
+    order->of_call = gt_calloc(w->call_count + 1ull, sizeof *order->of_call);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        order->of_call[i] = order->steps.count;
         gt_order_call(order, i);
+    }
+    order->of_call[w->call_count] = order->steps.count;
     return order;
 }
 
@@ -139,6 +143,7 @@ void gt_order_free(struct gt_order *order)
     free(order->threads);
     free(order->events);
     free(order->ended);
+    free(order->of_call);
     free(order->executable_of_call);
     free(order->executables);
     free(order);

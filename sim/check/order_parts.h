@@ -56,8 +56,9 @@ struct gt_order {
     uint32_t process_count, process_room;
     struct gt_order_stream *streams;
     struct gt_order_thread *threads;
-    gt_step_index *events; /* of each, its last record; GT_NONE */
-    gt_step_index *ended;  /* by operation: the step with which it has ended; GT_NONE: not asked for yet */
+    gt_step_index *events;  /* of each, its last record; GT_NONE */
+    gt_step_index *ended;   /* by operation: the step with which it has ended; GT_NONE: not asked for yet */
+    gt_step_index *of_call; /* by call: the first step that was added for it; one more behind the last */
     struct gt_order_collectives *instances;
     struct gt_order_memory *memory;
     uint32_t *executable_of_call; /* gt_executables_of_calls() */

@@ -43,7 +43,7 @@ commands()
     [ "$(offered gridtide stats -f '')" = "$(printf 'csv\njson\ntable')" ]
     [ "$(offered gridtide export --table op_w)" = op_worst ]
     [ -z "$(offered gridtide stats --table op_w)" ]
-    [ "$(offered gridtide export '')" = "$(printf 'csv\ncsv-ranges\nperfetto')" ]
+    [ "$(offered gridtide export '')" = "$(printf 'chakra\ncsv\ncsv-ranges\nperfetto')" ]
 }
 
 @test "bash leaves files to itself" {

@@ -129,6 +129,11 @@ static int read_tasks(const char *path, struct gt_error *error)
     return import("tasks", path, error);
 }
 
+static int read_chakra(const char *path, struct gt_error *error)
+{
+    return import("chakra", path, error);
+}
+
 static int read_record(const char *path, struct gt_error *error)
 {
     return import("record", path, error);
@@ -147,7 +152,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
-    { "record", read_record, false }, { "ranks", read_ranks, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false }, { "chakra", read_chakra, false },
 };
 
 static void die(const char *what, const char *why)

@@ -208,6 +208,7 @@ const struct gt_exporter gt_exporter_csv = {
     "one row per operation and run, with its operator and step; of a store of serve, one per request; times in "
     "microseconds.",
     write_csv,
+    NULL,
 };
 
 /* The ranges of a store's runs as one CSV file: a row for each of each run. */
@@ -257,6 +258,7 @@ const struct gt_exporter gt_exporter_ranges = {
     "csv-ranges",
     "one row per operator, annotation and step of each run.",
     write_ranges,
+    NULL,
 };
 
 /* Operators, annotations and steps as slices of their threads' tracks, around the calls. */

@@ -107,4 +107,5 @@ const struct gt_exporter gt_exporter_perfetto = {
     "copies, SMs, workers with their tasks, counters, and arrows from calls to operations and "
     "from the operation that each start waited for; one process per run, or per tenant of a load.",
     write_perfetto,
+    NULL,
 };

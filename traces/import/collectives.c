@@ -109,6 +109,9 @@ struct gt_collective_note *gt_collective_notes_add(struct gt_collective_notes *n
         .sequence = GT_SEQUENCE_NONE,
         .group = GT_NONE,
         .datatype = GT_NONE,
+        .to = GT_NONE,
+        .from = GT_NONE,
+        .alone_ps = GT_TIME_NONE,
     };
     return note;
 }

@@ -18,6 +18,11 @@ struct gt_collective_note {
     uint32_t group;      /* in names: what tells the group from others; GT_NONE: not recorded */
     uint32_t group_size; /* ranks; 0: not recorded */
     uint32_t datatype;   /* in names; GT_NONE: not recorded */
+    uint32_t to, from;   /* ranks of the job: of a message, whom it goes to or comes from; else GT_NONE */
+    uint64_t tag;        /* of a message: both ends have the same */
+    /* How long it is taken to last where nothing was measured and nobody joins it; GT_TIME_NONE. */
+    gt_time_ps alone_ps;
+    bool no_shape; /* its kernel's grid and block are not recorded: as NCCL would take them */
 };
 
 struct gt_collective_notes {

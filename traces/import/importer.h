@@ -52,6 +52,9 @@ struct gt_importer {
     int (*sniff)(const unsigned char *head, size_t bytes);
     /* How sure it is that a folder is of its format, 0..100; NULL: the format is a file. */
     int (*sniff_folder)(const char *path);
+    /* The ending of those files in a folder which are the ranks of one job: each is read by itself.  NULL: a folder, if any, is
+     * read as one. */
+    const char *files_in_folder;
     /* Endings of names of files whose first bytes do not tell, ended by a NULL; NULL: they always do. */
     const char *const *endings;
     bool takes_execution_trace; /* does it read gt_import_options.execution_trace? */

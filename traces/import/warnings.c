@@ -58,6 +58,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels of collectives without the kernels of the other ranks; they keep their recorded duration, "
       "including waiting",
       "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
+    { "collectives-alone", "chakra",
+      "nodes of communication without those of the other ranks; they take their stated duration, else comm_size "
+      "bytes over one link",
+      "import the files of all ranks together: gridtide import FOLDER" },
     { GT_WARNING_EXTRAPOLATED, NULL,
       "collectives of more GPUs than the device file has measured (collective.measured_ranks), or over slower "
       "links, "
@@ -130,6 +134,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with PyTorch 2.2 or later" },
     { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },
+    { "launch-shapes-unknown", "chakra",
+      "kernels that do not state their grid and block; they are assumed to have one block of 256 threads on each "
+      "second SM",
+      "write the attributes \"grid\" and \"block\", three numbers each" },
     { GT_WARNING_PENDING, NULL,
       "device-side launches that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too "
       "many were pending; their kernels did not run",
@@ -160,6 +168,23 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "launches of kernels whose name and block size are in no profile: they keep their "
       "measured duration",
       "profile these kernels with ncu --set full and give the imported report to --programs" },
+    { "node-parents-missing", "chakra",
+      "control dependences on nodes that the file does not have (Chakra's converter removes some); they were left "
+      "out",
+      NULL },
+    { "node-streams-unknown", "chakra",
+      "nodes of the GPU that do not state their stream; compute nodes, memory nodes, each group's collectives and "
+      "messages of "
+      "each pair of ranks run on a stream each, one after the other",
+      "write the attribute \"stream\"" },
+    { "node-times-estimated", "chakra",
+      "compute nodes without a duration; they take the roofline's time for num_ops and tensor_size on the trace's "
+      "device: "
+      "tensor cores with 16-bit numbers, or DRAM, at their peak",
+      "write duration_micros" },
+    { "node-times-missing", "chakra",
+      "compute nodes of 0 microseconds without num_ops and tensor_size; they are assumed to take 1 ns",
+      "write duration_micros; a duration of less than a microsecond is not 0" },
     { "opcodes-unknown", NULL, "unknown instructions; they are treated as simple ones", NULL },
     { "overlapping-calls", NULL,
       "calls of one thread that overlap without being nested; the earlier call was "

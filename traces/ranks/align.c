@@ -36,6 +36,9 @@ static struct ends find_ends(const struct gt_rank *ranks, const struct gt_rank_g
 
             if (!any && !gt_rank_ends_at_once(gt_rank_note(ranks, member, i)->kind))
                 continue;
+            if (gt_op_measured_end(gt_rank_op(ranks, member, i)) == GT_TIME_NONE ||
+                gt_op_measured_end(gt_rank_op(ranks, other, i)) == GT_TIME_NONE)
+                continue;
             common_ps = (double)gt_op_measured_end(gt_rank_op(ranks, member, i));
             common_ps += clock->behind_ps + clock->rate * common_ps;
             own_ps = (double)gt_op_measured_end(gt_rank_op(ranks, other, i));
@@ -165,6 +168,15 @@ static bool align_by_day(struct aligning *a, uint32_t rank)
     return true;
 }
 
+/* Was anything of it measured?  What was not has no clock. */
+static bool has_clock(const struct gt_rank *rank)
+{
+    for (gt_op_index i = 0; i < rank->workload->op_count; i++)
+        if (gt_op_measured_end(&rank->workload->ops[i]) != GT_TIME_NONE)
+            return true;
+    return rank->workload->op_count == 0;
+}
+
 struct gt_rank_aligned gt_ranks_align(const struct gt_rank *ranks, uint32_t count,
                                       const struct gt_rank_groups *groups, struct gt_rank_clock *clocks)
 {
@@ -180,7 +192,7 @@ struct gt_rank_aligned gt_ranks_align(const struct gt_rank *ranks, uint32_t coun
     while (align_one(&a, groups))
         ;
     for (uint32_t i = 0; i < count; i++)
-        aligned.unknown += !a.known[i] && !align_by_day(&a, i);
+        aligned.unknown += !a.known[i] && has_clock(&ranks[i]) && !align_by_day(&a, i);
     for (uint32_t i = 0; i < count; i++) {
         least = fmin(least, clocks[i].behind_ps);
         aligned.drifting += clocks[i].rate != 0;

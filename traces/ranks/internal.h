@@ -64,6 +64,12 @@ static inline const struct gt_collective_note *gt_rank_note_at(const struct gt_r
     return &ranks[member->rank].notes.notes[member->notes[i]];
 }
 
+/* Does it say whom it sends to, or gets from?  Then it is none of a group's collectives, but a message between two ranks. */
+static inline bool gt_rank_is_message(const struct gt_collective_note *note)
+{
+    return note->to != GT_NONE || note->from != GT_NONE;
+}
+
 /* How two members' collectives belong together: number i of the one is number i + later of the other. */
 struct gt_rank_shift {
     int64_t later;
@@ -113,6 +119,10 @@ struct gt_rank_places {
  * frees, are those of rank i.  NULL with the reason. */
 struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
                                    bool same_gpus, struct gt_rank_places *places, struct gt_error *error);
+
+/* messages.c: messages whose other end is there, too; how many kernels that are. */
+uint64_t gt_ranks_join_messages(struct gt_workload *workload, const struct gt_rank *ranks, uint32_t count,
+                                const struct gt_rank_places *places);
 
 /* order.c: streams and events of calls that order a collective behind what was computed, where they are not known. */
 void gt_ranks_order(struct gt_workload *workload);

@@ -53,10 +53,15 @@ static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, u
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct gt_collective_note *note = &notes->notes[i];
         gt_stream_index stream = w->ops[note->op].stream;
-        uint32_t name = note->group != GT_NONE ? note->group : named[stream];
-        struct gt_rank_group *group = find_group(groups, gt_name_text(w, name));
-        struct gt_rank_member *member =
-            find_member(group, rank, w->streams[stream].gpu, name == GT_NONE ? stream : GT_NONE);
+        struct gt_rank_group *group;
+        struct gt_rank_member *member;
+        uint32_t name;
+
+        if (gt_rank_is_message(note))
+            continue;
+        name = note->group != GT_NONE ? note->group : named[stream];
+        group = find_group(groups, gt_name_text(w, name));
+        member = find_member(group, rank, w->streams[stream].gpu, name == GT_NONE ? stream : GT_NONE);
 
         if (note->group_size > member->size)
             member->size = note->group_size;

@@ -72,7 +72,7 @@ static struct gt_collective describe(struct gt_workload *w, const struct gt_rank
 
         collective.datatype = gt_name(w, datatype, strlen(datatype));
     }
-    collective.shaped = true;
+    collective.shaped = !first->no_shape;
     return collective;
 }
 
@@ -96,11 +96,33 @@ static void join_group(struct gt_workload *w, const struct gt_rank *ranks, const
     }
 }
 
-/* Collectives that stay ordinary kernels. */
-static uint64_t count_alone(const struct gt_rank_groups *groups)
+static uint64_t count_messages(const struct gt_rank *ranks, uint32_t count)
 {
-    uint64_t alone = 0;
+    uint64_t messages = 0;
 
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < ranks[i].notes.count; j++)
+            messages += gt_rank_is_message(&ranks[i].notes.notes[j]);
+    return messages;
+}
+
+/* What was not measured and was joined by nobody takes the time that its importer says. */
+static void time_alone(struct gt_workload *w, const struct gt_rank *ranks, uint32_t count,
+                       const struct gt_rank_places *places)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < ranks[i].notes.count; j++) {
+            const struct gt_collective_note *note = &ranks[i].notes.notes[j];
+            struct gt_op *op = &w->ops[places[i].ops[note->op]];
+
+            if (op->duration_ps == GT_TIME_NONE && w->kernels[op->kernel].collective.kind == GT_COLLECTIVE_NONE)
+                op->duration_ps = note->alone_ps;
+        }
+}
+
+/* Collectives that stay ordinary kernels, beside so many messages. */
+static uint64_t count_alone(const struct gt_rank_groups *groups, uint64_t alone)
+{
     for (uint32_t i = 0; i < groups->count; i++)
         for (uint32_t j = 0; j < groups->groups[i].count; j++)
             alone += groups->groups[i].members[j].left_out + groups->groups[i].members[j].count -
@@ -141,6 +163,7 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
     struct gt_rank_clock *clocks = gt_calloc(count, sizeof *clocks);
     struct gt_rank_aligned aligned = { 0, 0 };
     struct gt_workload *w;
+    uint64_t alone;
 
     if (count > 1)
         aligned = gt_ranks_align(ranks, count, groups, clocks);
@@ -151,8 +174,12 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
     for (uint32_t i = 0; i < groups->count; i++)
         if (groups->groups[i].instances > 0)
             join_group(w, ranks, &groups->groups[i], places);
+    alone = count_messages(ranks, count);
+    if (alone > 0)
+        alone -= gt_ranks_join_messages(w, ranks, count, places);
+    time_alone(w, ranks, count, places);
     gt_ranks_order(w);
-    gt_import_warn(w, "collectives-alone", count_alone(groups));
+    gt_import_warn(w, "collectives-alone", count_alone(groups, alone));
     gt_import_warn(w, "groups-unnamed", count_unnamed(groups));
     gt_import_warn(w, "clocks-apart", aligned.unknown);
     gt_import_warn(w, "clocks-drift", aligned.drifting);

@@ -1,4 +1,4 @@
-/* export.c - `gridtide export`: a store's runs for other tools. */
+/* export.c - `gridtide export`: a store's runs, or a trace, for other tools. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
+#include "sim/cmd/input/run_input.h"
 #include "traces/export/export.h"
 #include "traces/store/tables.h"
 
@@ -39,7 +40,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
-            argp_error(state, "name a format and a store: gridtide export perfetto RUN.db -o FILE");
+            argp_error(state, "name a format and a store, or a trace: gridtide export perfetto RUN.db -o FILE");
         if (arguments->output == NULL)
             argp_error(state, "name the output with -o FILE; -o - is standard output");
         return 0;
@@ -74,8 +75,9 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp parser = {
     options,
     parse_option,
-    "RUN.db",
-    "Export the measured and simulated runs of a store, or a part of them, for other tools.",
+    "RUN.db|TRACE",
+    "Export the measured and simulated runs of a store, or a part of them, for other tools; or a recorded trace "
+    "(chakra).",
     gt_filter_children,
     help_filter,
     NULL,
@@ -116,6 +118,21 @@ static int check_table(const struct arguments *arguments)
     return status;
 }
 
+static int export_trace(const struct arguments *arguments)
+{
+    struct gt_error error;
+    struct gt_workload *workload = gt_run_read(arguments->store, false, &error);
+    int status;
+
+    if (workload == NULL)
+        return gt_fail(&error);
+    status = arguments->exporter->write_trace(workload, arguments->output, &error);
+    if (status != 0)
+        gt_error_prefix(&error, "exporting %.300s: ", arguments->store);
+    gt_workload_free(workload);
+    return status == 0 ? GT_EXIT_DONE : gt_fail(&error);
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { .filter = GT_FILTER_ALL };
@@ -127,11 +144,18 @@ static int run(int argc, char **argv)
     if (arguments.exporter == NULL)
         return gt_usage("export", "%s", error.text);
     status = check_table(&arguments);
-    return status != GT_EXIT_DONE ? status : gt_with_store(arguments.store, write_export, &arguments);
+    if (status != GT_EXIT_DONE)
+        return status;
+    if (arguments.exporter->write_trace != NULL && !gt_filter_is_all(&arguments.filter))
+        return gt_usage("export", "%s exports whole traces: remove --from, --to, --stream, --kernel and --step",
+                        arguments.format);
+    if (arguments.exporter->write_trace != NULL)
+        return export_trace(&arguments);
+    return gt_with_store(arguments.store, write_export, &arguments);
 }
 
 const struct gt_command gt_command_export = {
     "export",
-    "export runs for Perfetto or as CSV",
+    "export runs for Perfetto or as CSV, a trace for Chakra",
     run,
 };

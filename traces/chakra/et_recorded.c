@@ -1,0 +1,261 @@
+/* et_recorded.c - calls and operations as Gridtide wrote them, with the times that they were measured to take. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "traces/chakra/et_build.h"
+#include "traces/chakra/et_def.pb-c.h"
+
+enum { PS_PER_NS = 1000 };
+
+static bool is_call(const struct gt_et_node *node)
+{
+    return node->call != UINT8_MAX && node->part == GT_ET_WHOLE;
+}
+
+static bool is_op(const struct gt_et_node *node)
+{
+    return node->operation != UINT8_MAX && (node->part == GT_ET_WHOLE || node->part == GT_ET_RECEIVE);
+}
+
+static bool has_times(const struct gt_et_node *node)
+{
+    const uint64_t most_ns = GT_TIME_LIMIT_PS / PS_PER_NS / 2;
+
+    return node->start_ns < most_ns && node->duration_ns < most_ns;
+}
+
+/* As written, or was its duration changed since? */
+static bool is_untouched(const struct gt_et_node *node)
+{
+    return node->duration_ns / 1000 <= node->duration_us + 1 && node->duration_us <= node->duration_ns / 1000 + 1;
+}
+
+bool gt_et_is_recorded(const struct gt_et_file *file)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < file->count; i++) {
+        const struct gt_et_node *node = &file->nodes[i];
+
+        any |= is_call(node);
+        if (is_op(node)) {
+            if (!has_times(node) || !is_untouched(node) || node->submitted_by == GT_NONE || node->submitted_by > i ||
+                !is_call(&file->nodes[node->submitted_by]))
+                return false;
+        } else if (is_call(node)
+                       ? !has_times(node)
+                       : node->part == GT_ET_WHOLE && node->type != CHAKRA_PROTO_MSG__NODE_TYPE__METADATA_NODE) {
+            return false;
+        }
+    }
+    return any;
+}
+
+struct number { /* of a thread or an event, by the file's */
+    uint64_t key;
+    uint32_t number;
+    UT_hash_handle hh;
+};
+
+struct recording {
+    struct gt_et_build *b;
+    struct number *threads, *events, *buffers;
+    uint64_t *first; /* by node: its operations' nodes are ops[first[i] .. first[i + 1] - 1] */
+    uint32_t *ops;
+    gt_op_index *op_of_node;
+};
+
+static struct number *find(struct number **numbers, uint64_t key, bool *is_new)
+{
+    struct number *number;
+
+    HASH_FIND(hh, *numbers, &key, sizeof key, number);
+    *is_new = number == NULL;
+    if (number != NULL)
+        return number;
+    number = gt_calloc(1, sizeof *number);
+    number->key = key;
+    HASH_ADD(hh, *numbers, key, sizeof number->key, number);
+    return number;
+}
+
+static void free_numbers(struct number *numbers)
+{
+    struct number *number, *next;
+
+    HASH_ITER(hh, numbers, number, next)
+    {
+        HASH_DEL(numbers, number);
+        free(number);
+    }
+}
+
+/* Threads that stand for callers nobody saw are others than those of the same number. */
+static gt_thread_index thread_of(struct recording *r, const struct gt_et_node *node)
+{
+    bool inferred = (node->call_flags & GT_CALL_INFERRED) != 0, is_new;
+    uint64_t tid = node->tid != GT_ET_NONE ? node->tid : 0;
+    struct number *number = find(&r->threads, tid << 1 | inferred, &is_new);
+
+    if (is_new) {
+        number->number = gt_workload_add_thread(r->b->w);
+        r->b->w->threads[number->number].process = inferred ? 0 : r->b->process;
+        r->b->w->threads[number->number].id = tid;
+    }
+    return number->number;
+}
+
+static gt_event_index event_of(struct recording *r, uint64_t id)
+{
+    bool is_new;
+    struct number *number = find(&r->events, id, &is_new);
+
+    if (is_new) {
+        number->number = gt_workload_add_event(r->b->w);
+        r->b->w->events[number->number].id = id;
+    }
+    return number->number;
+}
+
+static gt_buffer_index buffer_of(struct recording *r, const struct gt_et_node *node)
+{
+    struct gt_workload *w = r->b->w;
+    bool is_new;
+    struct number *number = find(&r->buffers, node->buffer, &is_new);
+    char *name;
+
+    if (!is_new)
+        return number->number;
+    number->number = gt_workload_add_buffer(w);
+    name = gt_format("buffer %" PRIu64, node->buffer);
+    w->buffers[number->number].name = gt_name(w, name, strlen(name));
+    w->buffers[number->number].bytes = node->buffer_bytes;
+    w->buffers[number->number].memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
+    w->buffers[number->number].gpu = gt_et_gpu(r->b, node->buffer_device);
+    free(name);
+    return number->number;
+}
+
+/* Kinds that need more than a file holds only take their time; a launch has one operation, a graph's any number. */
+static uint8_t kind_of(const struct gt_et_node *node, uint64_t ops)
+{
+    switch (node->call) {
+    case GT_CALL_ALLOC:
+    case GT_CALL_FREE:
+    case GT_CALL_RECORD_STREAM: return node->buffer != GT_ET_NONE ? node->call : GT_CALL_OTHER;
+    case GT_CALL_POLL: return GT_CALL_OTHER;
+    case GT_CALL_GRAPH_LAUNCH: return node->call;
+    default: break;
+    }
+    if (ops > 1)
+        return GT_CALL_GRAPH_LAUNCH;
+    if (ops == 0 && (node->call == GT_CALL_LAUNCH || node->call == GT_CALL_COPY || node->call == GT_CALL_MEMSET ||
+                     node->call == GT_CALL_HOST_FUNCTION))
+        return GT_CALL_OTHER;
+    return node->call;
+}
+
+/* Edges of a graph: what its nodes depend on among each other. */
+static void add_edges(struct recording *r, uint32_t node, gt_call_index call)
+{
+    const struct gt_et_file *file = r->b->file;
+
+    for (uint32_t i = 0; i < file->nodes[node].deps; i++) {
+        gt_op_index before = r->op_of_node[file->deps[file->nodes[node].first_dep + i]];
+
+        if (before != GT_NONE && r->b->w->ops[before].call == call)
+            gt_workload_add_after(r->b->w, r->op_of_node[node], before);
+    }
+}
+
+static void add_op(struct recording *r, uint32_t index, gt_call_index call)
+{
+    const struct gt_et_node *node = &r->b->file->nodes[index];
+    gt_op_index op = gt_et_add_op(r->b, index, call);
+
+    r->b->w->ops[op].start_ps = node->start_ns * PS_PER_NS;
+    r->b->w->ops[op].duration_ps = node->duration_ns * PS_PER_NS;
+    r->op_of_node[index] = op;
+    if (r->b->w->calls[call].kind == GT_CALL_GRAPH_LAUNCH)
+        add_edges(r, index, call);
+}
+
+static void add_call(struct recording *r, uint32_t index)
+{
+    const struct gt_et_node *node = &r->b->file->nodes[index];
+    uint64_t ops = r->first[index + 1] - r->first[index];
+    gt_thread_index thread = thread_of(r, node);
+    gt_stream_index stream = node->stream != GT_ET_NONE ? gt_et_stream(r->b, node) : GT_NONE;
+    gt_event_index event = node->event != GT_ET_NONE ? event_of(r, node->event) : GT_NONE;
+    gt_buffer_index buffer = node->buffer != GT_ET_NONE ? buffer_of(r, node) : GT_NONE;
+    gt_call_index number = gt_workload_add_call(r->b->w);
+    struct gt_call *call = &r->b->w->calls[number];
+
+    call->start_ps = node->start_ns * PS_PER_NS;
+    call->duration_ps = node->duration_ns * PS_PER_NS;
+    call->thread = thread;
+    call->kind = kind_of(node, ops);
+    call->name = node->name;
+    call->stream = stream;
+    call->event = event;
+    call->buffer = buffer;
+    call->flags = node->call_flags;
+    call->first_op = r->b->w->op_count;
+    call->ops = (uint32_t)ops;
+    for (uint64_t i = r->first[index]; i < r->first[index + 1]; i++)
+        add_op(r, r->ops[i], number);
+}
+
+static void list_ops(struct recording *r)
+{
+    const struct gt_et_file *file = r->b->file;
+
+    r->first = gt_calloc(file->count + 2ull, sizeof *r->first);
+    r->ops = gt_calloc(file->count, sizeof *r->ops);
+    for (uint32_t i = 0; i < file->count; i++)
+        if (is_op(&file->nodes[i]))
+            r->first[file->nodes[i].submitted_by]++;
+    for (uint32_t i = 0; i < file->count; i++)
+        r->first[i + 1] += r->first[i];
+    for (uint32_t i = file->count; i-- > 0;)
+        if (is_op(&file->nodes[i]))
+            r->ops[--r->first[file->nodes[i].submitted_by]] = i;
+}
+
+/* The streams' own rules, which those of dependences alone have no need of. */
+static void set_streams(struct recording *r)
+{
+    const struct gt_et_file *file = r->b->file;
+
+    for (uint32_t i = 0; i < file->count; i++) {
+        const struct gt_et_node *node = &file->nodes[i];
+
+        if (node->stream == GT_ET_NONE || node->part != GT_ET_WHOLE || !(is_op(node) || is_call(node)))
+            continue;
+        r->b->w->streams[gt_et_stream(r->b, node)].flags = node->stream_flags;
+        r->b->w->streams[gt_et_stream(r->b, node)].priority = node->priority;
+    }
+}
+
+void gt_et_build_recorded(struct gt_et_build *build)
+{
+    const struct gt_et_file *file = build->file;
+    struct recording r = { .b = build };
+
+    r.op_of_node = gt_realloc(NULL, file->count, sizeof *r.op_of_node);
+    for (uint32_t i = 0; i < file->count; i++)
+        r.op_of_node[i] = GT_NONE;
+    list_ops(&r);
+    for (uint32_t i = 0; i < file->count; i++)
+        if (is_call(&file->nodes[i]))
+            add_call(&r, i);
+    set_streams(&r);
+    free_numbers(r.threads);
+    free_numbers(r.events);
+    free_numbers(r.buffers);
+    free(r.first);
+    free(r.ops);
+    free(r.op_of_node);
+}
