@@ -139,6 +139,11 @@ static int read_nsys(const char *path, struct gt_error *error)
     return import("nsys", path, error);
 }
 
+static int read_rocpd(const char *path, struct gt_error *error)
+{
+    return import("rocpd", path, error);
+}
+
 /* One row a reader: returns 0, or -1 with an error. `packed`: the sample stays compressed. */
 static const struct reader {
     const char *name;
@@ -147,7 +152,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
-    { "record", read_record, false }, { "ranks", read_ranks, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false }, { "rocpd", read_rocpd, false },
 };
 
 static void die(const char *what, const char *why)

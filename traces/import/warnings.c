@@ -104,11 +104,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "event-waits-unknown", "nsys", "stream waits whose stream or event was not recorded", NSYS_EVENTS },
     { "flow-broken", NULL, "launches whose instruction counts contradict the control flow", NCU_AGAIN },
     { "flow-too-large", NULL, "kernels with too much control flow to reconstruct", NULL },
-    { "gpu-not-modelled", NULL,
+    { GT_WARNING_UNMODELLED, NULL,
       "the recording is of a GPU of another maker than NVIDIA, of which there is no model: recorded durations are "
       "replayed; what would change them, and which kernels could run at once, is unknown",
-      "ask it for what recorded durations answer (run, explain, stats; whatif with kernel, remove, delay, "
-      "no-readback, prefetch)" },
+      "ask it for what recorded durations answer: run, explain, stats, export; changes of whatif that need no model" },
     { "gpu-shared", NULL, "other programs used the GPU: measured times may include their work",
       "measure again while no other program uses it" },
     { "graph-changes-unknown", NULL,

@@ -145,5 +145,5 @@ void rocpd_describe_gpus(struct rocpd *rocpd)
     }
     if (workload->setting_count == 0)
         gt_import_device_unknown(workload);
-    gt_import_warn(workload, "gpu-not-modelled", 1);
+    gt_import_warn(workload, GT_WARNING_UNMODELLED, 1);
 }

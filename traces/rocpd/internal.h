@@ -89,12 +89,13 @@ struct rocpd_place {
     int64_t start_ns, end_ns;
 };
 
-/* rocpd.c: read every row of the table of this name and the set's suffix, which may be missing. */
+/* lookups.c.  All return 0, or -1 with the reason. */
+/* The name of a table of the set at hand. */
+void rocpd_table_name(const struct rocpd *rocpd, const char *table, char name[ROCPD_TABLE_BYTES]);
+/* Read every row of a table of the set, which may be missing. */
 int rocpd_each_row(struct rocpd *rocpd, const char *table, const struct gt_db_column *columns, size_t count,
                    int (*row)(void *user, const struct gt_db_rows *rows, struct gt_error *error),
                    struct gt_error *error);
-
-/* lookups.c.  All return 0, or -1 with the reason. */
 /* Where and when the row at hand was; its columns begin with ROCPD_PLACE_ROWS. */
 int rocpd_read_place(struct rocpd *rocpd, const struct gt_db_rows *rows, struct rocpd_place *place,
                      struct gt_error *error);

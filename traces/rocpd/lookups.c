@@ -1,4 +1,4 @@
-/* lookups.c - rows that others name by id: strings, kernels, events, time stamps, tracks. */
+/* lookups.c - the tables of a set, and rows that others name by id: strings, kernels, events, time stamps, tracks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,29 @@ static const struct {
     [ROCPD_TRACK] = { "rocpd_track", "pid, tid, agent_id, queue_id, stream_id" },
 };
 
+void rocpd_table_name(const struct rocpd *rocpd, const char *table, char name[ROCPD_TABLE_BYTES])
+{
+    snprintf(name, ROCPD_TABLE_BYTES, "%s%s", table, rocpd->suffixes[rocpd->set]);
+}
+
+int rocpd_each_row(struct rocpd *rocpd, const char *table, const struct gt_db_column *columns, size_t count,
+                   int (*row)(void *user, const struct gt_db_rows *rows, struct gt_error *error),
+                   struct gt_error *error)
+{
+    char name[ROCPD_TABLE_BYTES];
+    const struct gt_db_table of_set = { name, columns, count };
+
+    rocpd_table_name(rocpd, table, name);
+    return gt_db_each_row(&rocpd->db, &of_set, row, rocpd, error);
+}
+
 /* Find the row: 1; 0: there is none; -1.  Its columns are good until the next look-up of the sort. */
 static int look_up(struct rocpd *rocpd, enum rocpd_lookup which, int64_t id, struct gt_error *error)
 {
     char *table = rocpd->lookup_tables[which], sql[512];
 
     if (rocpd->lookups[which] == NULL) {
-        snprintf(table, ROCPD_TABLE_BYTES, "%s%s", lookups[which].table, rocpd->suffixes[rocpd->set]);
+        rocpd_table_name(rocpd, lookups[which].table, table);
         snprintf(sql, sizeof sql, "SELECT %s FROM main.\"%s\" WHERE id = ?1", lookups[which].columns, table);
         rocpd->lookups[which] = gt_db_query(&rocpd->db, table, sql, error);
         if (rocpd->lookups[which] == NULL)

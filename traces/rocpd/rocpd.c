@@ -66,28 +66,12 @@ static int find_sets(struct rocpd *rocpd, struct gt_error *error)
     return status;
 }
 
-static void table_name(const struct rocpd *rocpd, const char *table, char name[ROCPD_TABLE_BYTES])
-{
-    snprintf(name, ROCPD_TABLE_BYTES, "%s%s", table, rocpd->suffixes[rocpd->set]);
-}
-
-int rocpd_each_row(struct rocpd *rocpd, const char *table, const struct gt_db_column *columns, size_t count,
-                   int (*row)(void *user, const struct gt_db_rows *rows, struct gt_error *error),
-                   struct gt_error *error)
-{
-    char name[ROCPD_TABLE_BYTES];
-    const struct gt_db_table of_set = { name, columns, count };
-
-    table_name(rocpd, table, name);
-    return gt_db_each_row(&rocpd->db, &of_set, row, rocpd, error);
-}
-
 static int check_strings(struct rocpd *rocpd, struct gt_error *error)
 {
     char name[ROCPD_TABLE_BYTES];
     int there;
 
-    table_name(rocpd, strings_table, name);
+    rocpd_table_name(rocpd, strings_table, name);
     there = gt_db_has_table(&rocpd->db, name, error);
     return there == 1 ? 0 : there == 0 ? refuse(rocpd, error) : -1;
 }

@@ -106,7 +106,11 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
                                    file_of(workload), workload->device);
     }
     if (workload->setting_count > 0) {
-        if (!quiet)
+        if (!quiet && !gt_run_gpu_modelled(workload))
+            fputs("gridtide: no model of the trace's GPU: recorded durations are replayed; what depends on its "
+                  "caches, links and launch costs is unknown\n",
+                  stderr);
+        else if (!quiet)
             fputs("gridtide: no device file for the trace's GPU: using the trace's device block and defaults for "
                   "the rest (--device selects another)\n",
                   stderr);
@@ -116,6 +120,11 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         fprintf(stderr, "gridtide: the trace names no device: using %s (--device selects another)\n",
                 fallback_device);
     return gt_device_load(fallback_device, device, error);
+}
+
+bool gt_run_gpu_modelled(const struct gt_workload *workload)
+{
+    return warning_of(workload, GT_WARNING_UNMODELLED) == NULL;
 }
 
 void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet)
