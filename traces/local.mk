@@ -70,11 +70,13 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h \
+    traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
+    traces/xplane/xplane.c traces/xplane/xplane.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
-    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md traces/tables/README.md traces/rocpd/README.md
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md traces/tables/README.md traces/rocpd/README.md traces/xplane/README.md
 
 # The schemas as C strings: `static const char gt_NAME_sql[]` for each schema*.sql.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
@@ -131,3 +133,18 @@ traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/export --c_out=traces/export \
 	  $(top_srcdir)/traces/export/perfetto.proto
+
+# XPlane's messages as C.
+nodist_traces_libtraces_a_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+BUILT_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+CLEANFILES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+EXTRA_DIST += traces/xplane/xplane.proto
+
+XPLANE_OBJECTS = traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/names.$(OBJEXT) \
+    traces/xplane/operations.$(OBJEXT) traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
+$(XPLANE_OBJECTS): traces/xplane/xplane.pb-c.h
+traces/xplane/xplane.pb-c.h: traces/xplane/xplane.pb-c.c
+traces/xplane/xplane.pb-c.c: $(top_srcdir)/traces/xplane/xplane.proto
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/xplane --c_out=traces/xplane \
+	  $(top_srcdir)/traces/xplane/xplane.proto

@@ -144,6 +144,11 @@ static int read_rocpd(const char *path, struct gt_error *error)
     return import("rocpd", path, error);
 }
 
+static int read_xplane(const char *path, struct gt_error *error)
+{
+    return import("xplane", path, error);
+}
+
 /* One row a reader: returns 0, or -1 with an error. `packed`: the sample stays compressed. */
 static const struct reader {
     const char *name;
@@ -153,6 +158,7 @@ static const struct reader {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
     { "record", read_record, false }, { "ranks", read_ranks, false }, { "rocpd", read_rocpd, false },
+    { "xplane", read_xplane, false },
 };
 
 static void die(const char *what, const char *why)

@@ -107,7 +107,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { GT_WARNING_UNMODELLED, NULL,
       "the recording is of a GPU of another maker than NVIDIA, of which there is no model: recorded durations are "
       "replayed; what would change them, and which kernels could run at once, is unknown",
-      "ask it for what recorded durations answer: run, explain, stats, export; changes of whatif that need no model" },
+      "ask it for what recorded durations answer: run, explain, stats, export; changes of whatif that need no "
+      "model" },
     { "gpu-shared", NULL, "other programs used the GPU: measured times may include their work",
       "measure again while no other program uses it" },
     { "graph-changes-unknown", NULL,
@@ -124,6 +125,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "add \"after\" to the nodes in the trace" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole; each is treated as one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
+    { "graph-nodes-hidden", "xplane",
+      "graph launches recorded as a whole; each is treated as one kernel of one block",
+      "profile with XLA_FLAGS=--xla_gpu_enable_command_buffer= (no command buffers)" },
     { "green-contexts", NULL,
       "operations in green contexts whose SMs the recording does not state, or that are more than the GPU has; they "
       "are simulated with all SMs",
