@@ -12,6 +12,7 @@ UNIT_TESTS = \
     tests/unit/nsys_broken \
     tests/unit/rocpd \
     tests/unit/xplane \
+    tests/unit/task_slices \
     tests/unit/program \
     tests/unit/proxy_kernel \
     tests/unit/sass \
@@ -76,6 +77,7 @@ CLI_TESTS = \
     tests/cli/nsys.bats \
     tests/cli/rocpd.bats \
     tests/cli/xplane.bats \
+    tests/cli/task_slices.bats \
     tests/cli/import.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
@@ -195,7 +197,7 @@ tests_unit_families_LDADD = validate/libvalidate.a $(LDADD)
 # The sanitizers look at units, at fuzzed and broken inputs, and at each command once.
 SANITIZED_CLI_TESTS = \
     tests/cli/files.bats tests/cli/hostile.bats tests/cli/hostile_stores.bats tests/cli/main.bats tests/cli/import.bats \
-    tests/cli/nsys.bats tests/cli/rocpd.bats tests/cli/xplane.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
+    tests/cli/nsys.bats tests/cli/rocpd.bats tests/cli/xplane.bats tests/cli/task_slices.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
     tests/cli/diff.bats tests/cli/explain.bats tests/cli/export.bats tests/cli/record.bats tests/cli/report_folder.bats \
     tests/cli/run.bats tests/cli/schedule.bats tests/cli/stats.bats tests/cli/sweep.bats tests/cli/task_graphs.bats \
     tests/cli/ranks.bats tests/cli/validate.bats tests/cli/whatif.bats tests/cli/whatif_sizes.bats tests/cli/explain_roofline.bats tests/cli/whatif_types.bats tests/cli/whatif_shape.bats tests/cli/whatif_hidden.bats
@@ -216,7 +218,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/ranks tests/data/ncu tests/data/ncu-report \
-    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/xplane.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/xplane.py tests/data/task_slices.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

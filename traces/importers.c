@@ -27,9 +27,9 @@ static const struct gt_importer gt_importer_gridtide = {
 };
 
 const struct gt_importer *const gt_importers[] = {
-    &gt_importer_recorded, &gt_importer_kineto, &gt_importer_nsys,     &gt_importer_rocpd,
-    &gt_importer_xplane,
-    &gt_importer_ncu,      &gt_importer_tasks,  &gt_importer_gridtide, NULL,
+    &gt_importer_recorded, &gt_importer_kineto,   &gt_importer_nsys,
+    &gt_importer_rocpd,    &gt_importer_xplane,   &gt_importer_ncu,
+    &gt_importer_tasks,    &gt_importer_gridtide, NULL,
 };
 
 /* "kineto, nsys, gridtide" */

@@ -27,7 +27,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/product_file.c traces/io/product_file.h traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c \
-    traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
+    traces/io/overwrite.c traces/io/overwrite.h traces/io/protobuf_fields.c traces/io/protobuf_fields.h traces/io/temporary.c traces/io/temporary.h \
     traces/jsonl/allocations.c traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/write_call.c \
@@ -70,7 +70,7 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h \
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h traces/tasks/tasks.c traces/tasks/tasks.h \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h
 
@@ -127,7 +127,7 @@ BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 EXTRA_DIST += traces/export/perfetto.proto
 
-traces/export/perfetto.$(OBJEXT): traces/export/perfetto.pb-c.h
+traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT): traces/export/perfetto.pb-c.h
 traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
 traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)

@@ -50,7 +50,7 @@ setup() {
     head -c 10000000 /dev/zero | gzip > zeros.gz
     run timeout 20 "$GRIDTIDE" import xplane zeros.gz -o no.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == "gridtide: zeros.gz: byte 0: no plane begins here"* ]]
+    [[ "$output" == "gridtide: zeros.gz: byte 0: no field with a length begins here"* ]]
     run "$GRIDTIDE" import xplane missing.pb
     [ "$status" -eq 1 ]
     [[ "$output" == "gridtide: missing.pb: "* ]]

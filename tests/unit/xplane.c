@@ -108,7 +108,7 @@ static void ranges_are_steps_operators_and_annotations(void **state)
     struct gt_workload *w = read_sample();
 
     (void)state;
-    assert_int_equal(w->range_count, 6); /* none of Python's functions */
+    assert_int_equal(w->range_count, 6);          /* none of Python's functions */
     expect_range(w, "train#3", GT_RANGE_STEP, 6); /* of all threads */
     expect_range(w, "PjitFunction(step)", GT_RANGE_ANNOTATION, 4);
     expect_range(w, "fusion.3", GT_RANGE_OPERATOR, 1);
@@ -224,13 +224,13 @@ static void what_follows_must_be_a_field(void **state)
         size_t bytes;
         const char *says;
     } cases[] = {
-        { "\x0a\xff\xff\xff\xff\x7f", 6, "it is no XPlane file" },
-        { "\x0a\x7f", 2, "the file ends after 0 of 127 bytes" },
-        { "\x0a\xff\xff\xff\x7f\x01", 6, "the file ends after 1 of 268435455 bytes" },
+        { "\x0a\xff\xff\xff\xff\x7f", 6, "of another format" },
+        { "\x0a\x7f", 2, "the file ends after 0 of a field's 127 bytes" },
+        { "\x0a\xff\xff\xff\x7f\x01", 6, "the file ends after 1 of a field's 268435455 bytes" },
         { "\x0a", 1, "the file ends within a field" },
         { "\xff", 1, "the file ends within a number" },
-        { "\x00\x00", 2, "no plane begins here" },
-        { "\x08\x01", 2, "no plane begins here" },
+        { "\x00\x00", 2, "no field with a length begins here" },
+        { "\x08\x01", 2, "no field with a length begins here" },
         { "\x0a\x02\x12\x7f", 4, "the plane is damaged" },
     };
 

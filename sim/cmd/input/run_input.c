@@ -221,6 +221,31 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
     free(shown);
 }
 
+/* What the recording says of its workers: bubbles are the time between the first task's start and the last one's end, on all
+ * workers, that no task took. */
+static void tell_recorded(const struct gt_task_slices *recorded)
+{
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    double busy_ns = 0, all_ns;
+
+    for (uint32_t next = 0; next < recorded->count;) {
+        const struct gt_worker_time time = gt_task_slices_worker(recorded, &next);
+
+        first_ns = time.start_ns < first_ns ? time.start_ns : first_ns;
+        last_ns = time.end_ns > last_ns ? time.end_ns : last_ns;
+        busy_ns += (double)time.busy_ns;
+    }
+    all_ns = (double)(last_ns - first_ns) * recorded->workers;
+    fprintf(stderr,
+            "gridtide: times are means of %" PRIu32
+            " recorded tasks, with the contention that they had; recorded: %" PRIu32
+            " workers, %.3f us, %.1f%% of it bubbles\n",
+            recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
+            all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
+    if (recorded->open > 0)
+        fprintf(stderr, "gridtide: %" PRIu64 " recorded tasks have no end: they are left out\n", recorded->open);
+}
+
 static int price_by_table(const char *path, struct gt_workload *workload, const char *name, bool quiet,
                           struct gt_error *error)
 {
@@ -233,6 +258,8 @@ static int price_by_table(const char *path, struct gt_workload *workload, const 
     gt_task_costs_attach(costs, workload, &report);
     if (!quiet)
         tell(&report, path, name);
+    if (!quiet && gt_task_costs_recorded(costs) != NULL && report.priced > 0)
+        tell_recorded(gt_task_costs_recorded(costs));
     gt_task_costs_free(costs);
     if (report.priced > 0 || report.had + report.without == 0)
         return 0;
