@@ -29,10 +29,9 @@ static uint32_t find_stream(struct rocpd *rocpd, uint64_t process, int64_t numbe
         found->key = key;
         found->gpu = gpu == GT_NONE ? 0 : gpu;
         found->stream = gt_import_stream(&rocpd->import, process, found->gpu, 0, (uint64_t)number);
-        if (number == 0)
-            rocpd->import.workload->streams[found->stream].flags = GT_STREAM_LEGACY_DEFAULT;
-        else if (!rocpd->by_queue)
-            rocpd->import.workload->streams[found->stream].flags = GT_STREAM_NON_BLOCKING;
+        /* Queues wait for each other only by events; so do streams, but for the default one. */
+        rocpd->import.workload->streams[found->stream].flags =
+            number == 0 && !rocpd->by_queue ? GT_STREAM_LEGACY_DEFAULT : GT_STREAM_NON_BLOCKING;
         HASH_ADD(hh, rocpd->streams, key, sizeof found->key, found);
     }
     return found->stream;
