@@ -90,3 +90,13 @@ setup() {
     run "$GRIDTIDE" whatif -q rocm.jsonl --change graph
     [ "$status" -eq 1 ]
 }
+
+@test "explain proposes no change that whatif would refuse" {
+    "$GRIDTIDE" import -q step.db -o step.jsonl
+    run "$GRIDTIDE" explain -q --full step.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"--change no-readback"* ]]
+    [[ "$output" != *"--change graph"* ]]
+    [[ "$output" != *"--change streams"* ]]
+    [[ "$output" != *"--change pinned"* ]]
+}
