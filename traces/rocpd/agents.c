@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/import/device.h"
 #include "traces/rocpd/internal.h"
 
@@ -80,17 +81,31 @@ static int read_agent(void *user, const struct gt_db_rows *rows, struct gt_error
     return 0;
 }
 
+static int by_id(const void *left, const void *right)
+{
+    const struct rocpd_agent *a = left, *b = right;
+
+    GT_ORDER(a->set, b->set);
+    GT_ORDER(a->id, b->id);
+    return 0;
+}
+
 int rocpd_read_agents(struct rocpd *rocpd, struct gt_error *error)
 {
-    return rocpd_each_row(rocpd, "rocpd_info_agent", columns, COLUMNS, read_agent, error);
+    if (rocpd_each_row(rocpd, "rocpd_info_agent", columns, COLUMNS, read_agent, error) != 0)
+        return -1;
+    if (rocpd->agent_count > 1)
+        qsort(rocpd->agents, rocpd->agent_count, sizeof *rocpd->agents, by_id);
+    return 0;
 }
 
 uint32_t rocpd_gpu(const struct rocpd *rocpd, int64_t agent)
 {
-    for (uint32_t i = rocpd->agent_count; i-- > 0;)
-        if (rocpd->agents[i].set == rocpd->set && rocpd->agents[i].id == agent)
-            return rocpd->agents[i].gpu;
-    return GT_NONE;
+    const struct rocpd_agent key = { .set = rocpd->set, .id = agent }, *found = NULL;
+
+    if (rocpd->agent_count > 0)
+        found = bsearch(&key, rocpd->agents, rocpd->agent_count, sizeof key, by_id);
+    return found != NULL ? found->gpu : GT_NONE;
 }
 
 /* As keys of a device file: a compute unit is what an SM is to CUDA, a wavefront what a warp is. */

@@ -395,9 +395,12 @@ static void keep_used(struct gt_task_costs *costs)
 {
     bool *kept = gt_calloc(costs->recorded.kind_count + 1ull, sizeof *kept);
 
-    for (uint32_t k = 0; k < costs->recorded.kind_count; k++)
-        for (uint32_t i = 0; i < costs->count && !kept[k]; i++)
-            kept[k] = costs->costs[i].used && strcmp(costs->costs[i].kind, costs->recorded.kinds[k]) == 0;
+    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
+        const struct cost key = { .kind = costs->recorded.kinds[k], .size = NO_SIZE };
+        const struct cost *of = bsearch(&key, costs->costs, costs->count, sizeof key, compare);
+
+        kept[k] = of != NULL && of->used;
+    }
     gt_task_slices_keep(&costs->recorded, kept);
     free(kept);
 }

@@ -25,6 +25,7 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     call->end_ns = event->end_ns;
     call->correlation = xplane_correlation(event);
     call->thread = gt_import_thread(&xplane->import, 0, 0, (uint64_t)event->line);
+    xplane->caller = call->thread;
     call->name = gt_name(xplane->import.workload, event->name, length);
     xplane->foreign |= begins(event->name, "hip");
     if (api != NULL) {
@@ -88,13 +89,12 @@ void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *ev
     }
 }
 
-void xplane_name_thread(struct xplane *xplane, int64_t line, const char *name)
+void xplane_name_thread(struct xplane *xplane, const char *name)
 {
     struct gt_workload *workload = xplane->import.workload;
 
-    for (uint32_t i = 0; i < workload->thread_count && *name != '\0'; i++)
-        if (workload->threads[i].id == (uint64_t)line)
-            workload->threads[i].name = gt_name(workload, name, strlen(name));
+    if (xplane->caller != GT_NONE && *name != '\0')
+        workload->threads[xplane->caller].name = gt_name(workload, name, strlen(name));
 }
 
 static int by_correlation(const void *left, const void *right)

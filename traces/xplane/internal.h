@@ -51,7 +51,8 @@ struct xplane {
     uint32_t gpu_count, gpu_room;
     struct xplane_operator *operators;
     uint32_t operator_count, operator_room;
-    bool foreign; /* a GPU of another maker than NVIDIA */
+    bool foreign;    /* a GPU of another maker than NVIDIA */
+    uint32_t caller; /* thread of the last call of the line at hand; GT_NONE: it has none */
     /* The plane at hand, unpacked. */
     const Xplane__Plane *plane;
     struct xplane_name *events, *stats; /* by id */
@@ -91,8 +92,8 @@ uint32_t xplane_correlation(const struct xplane_event *event);
 void xplane_take_operation(struct xplane *xplane, uint32_t gpu, const struct xplane_event *event);
 /* host.c: an event of a host's thread: a call of CUDA or HIP, or a range. */
 void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *event);
-/* The name of a thread, where it has made calls. */
-void xplane_name_thread(struct xplane *xplane, int64_t line, const char *name);
+/* The name of the thread whose line is at hand, where it has made calls. */
+void xplane_name_thread(struct xplane *xplane, const char *name);
 /* Ranges of operators around the calls that launched their kernels; after all planes. */
 void xplane_add_operators(struct xplane *xplane);
 /* gpus.c: what the stats of the plane at hand say about GPU `id`; and all of it to the workload, after all planes. */

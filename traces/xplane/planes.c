@@ -70,6 +70,7 @@ static int read_line(struct xplane *xplane, const struct place *place, const Pro
 
     if (line == NULL)
         return gt_error_set(error, "plane %.100s: line %zu of the file is damaged", xplane->plane->name, number);
+    xplane->caller = GT_NONE;
     for (size_t i = 0; status == 0 && i < line->n_events; i++) {
         Xplane__Event *event = xplane__event__unpack(NULL, line->events[i].len, line->events[i].data);
 
@@ -81,7 +82,7 @@ static int read_line(struct xplane *xplane, const struct place *place, const Pro
         xplane__event__free_unpacked(event, NULL);
     }
     if (!place->is_gpu && line->name != NULL)
-        xplane_name_thread(xplane, line->id, line->name);
+        xplane_name_thread(xplane, line->name);
     xplane__line__free_unpacked(line, NULL);
     return status;
 }
