@@ -10,6 +10,9 @@ UNIT_TESTS = \
     tests/unit/contradictions tests/unit/cuda_api tests/unit/dependences \
     tests/unit/nsys \
     tests/unit/nsys_broken \
+    tests/unit/rocpd \
+    tests/unit/xplane \
+    tests/unit/task_slices \
     tests/unit/program \
     tests/unit/proxy_kernel \
     tests/unit/sass \
@@ -72,6 +75,9 @@ CLI_TESTS = \
     tests/cli/scenarios.bats tests/cli/explain_overview.bats tests/cli/report.bats \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/check_rules.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
+    tests/cli/rocpd.bats \
+    tests/cli/xplane.bats \
+    tests/cli/task_slices.bats \
     tests/cli/import.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
@@ -192,7 +198,7 @@ tests_unit_families_LDADD = validate/libvalidate.a $(LDADD)
 # The sanitizers look at units, at fuzzed and broken inputs, and at each command once.
 SANITIZED_CLI_TESTS = \
     tests/cli/files.bats tests/cli/hostile.bats tests/cli/hostile_stores.bats tests/cli/main.bats tests/cli/import.bats \
-    tests/cli/nsys.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
+    tests/cli/nsys.bats tests/cli/rocpd.bats tests/cli/xplane.bats tests/cli/task_slices.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
     tests/cli/diff.bats tests/cli/explain.bats tests/cli/export.bats tests/cli/record.bats tests/cli/report_folder.bats \
     tests/cli/run.bats tests/cli/schedule.bats tests/cli/stats.bats tests/cli/sweep.bats tests/cli/task_graphs.bats \
     tests/cli/ranks.bats tests/cli/validate.bats tests/cli/whatif.bats tests/cli/whatif_sizes.bats tests/cli/explain_roofline.bats tests/cli/whatif_types.bats tests/cli/whatif_shape.bats tests/cli/whatif_hidden.bats
@@ -207,13 +213,13 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/job.py tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
+    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/sqlite_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/ncu tests/data/ncu-report \
-    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/xplane.py tests/data/task_slices.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

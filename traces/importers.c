@@ -13,7 +13,9 @@
 #include "traces/ncu/ncu.h"
 #include "traces/nsys/nsys.h"
 #include "traces/recorded/recorded.h"
+#include "traces/rocpd/rocpd.h"
 #include "traces/tasks/tasks.h"
+#include "traces/xplane/xplane.h"
 
 enum { HEAD_BYTES = 256 * 1024 };
 
@@ -26,8 +28,8 @@ static const struct gt_importer gt_importer_gridtide = {
 };
 
 const struct gt_importer *const gt_importers[] = {
-    &gt_importer_recorded, &gt_importer_kineto, &gt_importer_nsys,     &gt_importer_ncu,
-    &gt_importer_tasks,    &gt_importer_chakra, &gt_importer_gridtide, NULL,
+    &gt_importer_recorded, &gt_importer_kineto, &gt_importer_nsys,   &gt_importer_rocpd,    &gt_importer_xplane,
+    &gt_importer_ncu,      &gt_importer_tasks,  &gt_importer_chakra, &gt_importer_gridtide, NULL,
 };
 
 /* "kineto, nsys, gridtide" */

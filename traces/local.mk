@@ -29,7 +29,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/product_file.c traces/io/product_file.h traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c \
-    traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
+    traces/io/overwrite.c traces/io/overwrite.h traces/io/protobuf_fields.c traces/io/protobuf_fields.h traces/io/temporary.c traces/io/temporary.h \
     traces/jsonl/allocations.c traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/write_call.c \
@@ -46,8 +46,8 @@ traces_libtraces_a_SOURCES = \
     traces/names/short_name.c traces/names/short_name.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \
-    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
-    traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
+    traces/nsys/calls.c traces/nsys/gpus.c traces/nsys/info.c \
+    traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/loads/arrival_file.c traces/loads/arrival_file.h traces/loads/load_file.c traces/loads/load_file.h traces/loads/load_lines.c traces/loads/load_lines.h traces/loads/engine_file.c traces/loads/engine_file.h \
@@ -68,12 +68,17 @@ traces_libtraces_a_SOURCES = \
     traces/store/run_relations.c traces/store/placement.c traces/store/placement.h traces/store/plain_rows.c traces/store/plain_rows.h traces/store/comparison.c traces/store/comparison.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
     traces/store/store.h traces/store/sweep_plan.c traces/store/serve_rows.c traces/store/serve_rows.h traces/store/sweep_rows.c traces/store/sweep_rows.h \
+    traces/rocpd/agents.c traces/rocpd/internal.h traces/rocpd/lookups.c traces/rocpd/operations.c traces/rocpd/regions.c traces/rocpd/rocpd.c traces/rocpd/rocpd.h \
+    traces/rocpd/targets.c \
+    traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h traces/tasks/tasks.c traces/tasks/tasks.h \
+    traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
+    traces/xplane/xplane.c traces/xplane/xplane.h
 
 EXTRA_DIST += traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
-    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md traces/tables/README.md traces/rocpd/README.md traces/xplane/README.md
 
 # The schemas as C strings: `static const char gt_NAME_sql[]` for each schema*.sql.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
@@ -137,7 +142,7 @@ BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 EXTRA_DIST += traces/export/perfetto.proto
 
-traces/export/perfetto.$(OBJEXT): traces/export/perfetto.pb-c.h
+traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT): traces/export/perfetto.pb-c.h
 traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
 traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)
@@ -155,3 +160,18 @@ traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/chakra --c_out=traces/chakra \
 	  $(top_srcdir)/traces/chakra/et_def.proto
+
+# XPlane's messages as C.
+nodist_traces_libtraces_a_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+BUILT_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+CLEANFILES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
+EXTRA_DIST += traces/xplane/xplane.proto
+
+XPLANE_OBJECTS = traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/names.$(OBJEXT) \
+    traces/xplane/operations.$(OBJEXT) traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
+$(XPLANE_OBJECTS): traces/xplane/xplane.pb-c.h
+traces/xplane/xplane.pb-c.h: traces/xplane/xplane.pb-c.c
+traces/xplane/xplane.pb-c.c: $(top_srcdir)/traces/xplane/xplane.proto
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/xplane --c_out=traces/xplane \
+	  $(top_srcdir)/traces/xplane/xplane.proto

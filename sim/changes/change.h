@@ -15,6 +15,7 @@ struct gt_change_kind {
     const char *argument; /* as help and errors name it: "N"; NULL where it takes none */
     enum gt_change_argument takes;
     const char *help; /* what it asks, in half a sentence */
+    bool keeps_gpu;   /* it rests on recorded durations alone: no model of the GPU is needed */
     bool allocates;   /* the program then allocates other memory, and how much is not modelled */
     /* Arguments that `whatif --all` tries ("" for none), NULL-ended; NULL: it tries none. */
     const char *const *tried;

@@ -345,6 +345,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
 const struct gt_change_kind gt_change_delay = {
     .name = "delay",
+    .keeps_gpu = true,
     .argument = "RANK:US[:gpu][:before=NAME]",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "delay one rank's host or GPU in every step",

@@ -125,6 +125,7 @@ static int apply_remove(struct gt_scenario *scenario, const char *argument, stru
 
 const struct gt_change_kind gt_change_kernel = {
     .name = "kernel",
+    .keeps_gpu = true,
     .argument = "NAME*FACTOR",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "scale kernels whose name is or contains NAME: FACTOR 0.5 halves their duration",
@@ -132,6 +133,7 @@ const struct gt_change_kind gt_change_kernel = {
 };
 const struct gt_change_kind gt_change_remove = {
     .name = "remove",
+    .keeps_gpu = true,
     .argument = "NAME",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "remove the kernels whose name is or contains NAME, with their launches",

@@ -36,6 +36,7 @@ static const char *const tried[] = { "", NULL };
 
 const struct gt_change_kind gt_change_no_lock = {
     .name = "no-lock",
+    .keeps_gpu = true,
     .takes = GT_ARGUMENT_NONE,
     .help = "remove the lock that host threads share (such as Python's GIL)",
     .tried = tried,

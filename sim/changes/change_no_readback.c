@@ -148,6 +148,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 static const char *const tried[] = { "", NULL };
 const struct gt_change_kind gt_change_no_readback = {
     .name = "no-readback",
+    .keeps_gpu = true,
     .takes = GT_ARGUMENT_NONE,
     .help = "replace waits for small device-to-host copies by one wait at the end",
     .tried = tried,

@@ -86,13 +86,35 @@ int gt_change_parse(const char *spec, struct gt_change *change, struct gt_error 
     return 0;
 }
 
+/* "kernel, remove, ..." */
+static int refuse_unmodelled(struct gt_error *error)
+{
+    char list[LIST_BYTES] = "";
+    size_t at = 0;
+
+    for (size_t i = 0; i < gt_change_kind_count && at < sizeof list; i++)
+        if (gt_change_kinds[i]->keeps_gpu)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", at > 0 ? ", " : "", gt_change_kinds[i]->name);
+    return gt_error_set(
+        error,
+        "the recording is of a GPU of which there is no model, and this change needs one; of recorded "
+        "durations alone: %s (or name a device file of that GPU with --device)",
+        list);
+}
+
+static int apply(const struct gt_change *change, struct gt_scenario *scenario, struct gt_error *error)
+{
+    if (scenario->host->gpu_unmodelled && !change->kind->keeps_gpu)
+        return refuse_unmodelled(error);
+    return change->kind->apply(scenario, change->argument, error);
+}
+
 int gt_changes_apply(const struct gt_change *changes, size_t count, struct gt_scenario *scenario,
                      struct gt_error *error)
 {
     for (size_t kind = 0; kind < gt_change_kind_count; kind++) {
         for (size_t i = 0; i < count; i++) {
-            if (changes[i].kind == gt_change_kinds[kind] &&
-                changes[i].kind->apply(scenario, changes[i].argument, error) != 0)
+            if (changes[i].kind == gt_change_kinds[kind] && apply(&changes[i], scenario, error) != 0)
                 return gt_error_prefix(error, "%.200s: ", changes[i].spec);
         }
     }

@@ -16,7 +16,7 @@ gridtide_SOURCES = \
     sim/cmd/report/explain.c sim/cmd/report/explain_kernels.c sim/cmd/report/explain_tables.c sim/cmd/report/explain_parts.h \
     sim/cmd/report/predict.c sim/cmd/report/predict.h \
     sim/cmd/report/explain_timeline.c sim/cmd/report/export.c \
-    sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_sections.c sim/cmd/report/stats_sections.h \
+    sim/cmd/report/report.c sim/cmd/report/stats.c sim/cmd/report/stats_sections.c sim/cmd/report/stats_sections.h sim/cmd/report/stats_workers.c sim/cmd/report/stats_workers.h \
     sim/cmd/report/stats_tables.c \
     sim/cmd/report/stats_tables.h \
     sim/cmd/run/run.c sim/cmd/run/run_change.c sim/cmd/run/run_result.c sim/cmd/run/run_tables.c sim/cmd/run/run_engine.c sim/cmd/run/run_parts.h \

@@ -38,6 +38,7 @@ struct gt_whatif_host {
     uint64_t
         gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
     enum gt_unnamed_waits unnamed_waits;
+    bool gpu_unmodelled; /* nobody knows how the recorded GPU would do other work than it did */
 };
 
 struct gt_scenario {

@@ -187,6 +187,11 @@ static int state_on(struct gt_whatif *whatif, const struct gt_device *device, st
     whatif->learned = stated.learned;
     gt_scenario_begin(&whatif->baseline, stated.workload, device, device, subject->host);
     gt_workload_free(stated.workload);
+    if (subject->host->gpu_unmodelled)
+        gt_scenario_assume(
+            &whatif->baseline, GT_TRUST_LOW,
+            "There is no model of the recorded GPU: its kernels and copies keep their recorded durations, "
+            "and gaps between them are those of a GPU of NVIDIA's");
     facts->inferred_waits = stated.inferred_waits;
     facts->dropped = stated.dropped;
     facts->too_short = stated.too_short;
@@ -308,7 +313,11 @@ size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **change
     *changes = NULL;
     for (size_t i = 0; i < gt_change_kind_count; i++) {
         const struct gt_change_kind *kind = gt_change_kinds[i];
-        char *proposed = kind->proposed != NULL ? kind->proposed(&whatif->baseline, whatif->crowded_stream) : NULL;
+        char *proposed;
+
+        if (whatif->subject.host->gpu_unmodelled && !kind->keeps_gpu)
+            continue;
+        proposed = kind->proposed != NULL ? kind->proposed(&whatif->baseline, whatif->crowded_stream) : NULL;
 
         if (proposed != NULL)
             add_tried(kind, proposed, changes, &count);

@@ -23,6 +23,7 @@
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
 #include "traces/ranks/ranks.h"
+#include "traces/tasks/slices.h"
 
 enum { HANG_SECONDS = 60, PADDING_BYTES = 128 };
 
@@ -144,15 +145,43 @@ static int read_nsys(const char *path, struct gt_error *error)
     return import("nsys", path, error);
 }
 
+static int read_rocpd(const char *path, struct gt_error *error)
+{
+    return import("rocpd", path, error);
+}
+
+static int read_xplane(const char *path, struct gt_error *error)
+{
+    return import("xplane", path, error);
+}
+
+static int read_slices(const char *path, struct gt_error *error)
+{
+    struct gt_input *input = gt_input_open(path, error);
+    struct gt_task_slices slices;
+    int status;
+
+    if (input == NULL)
+        return -1;
+    status = gt_task_slices_read(&slices, input, path, error);
+    for (uint32_t next = 0; next < slices.count;)
+        if (gt_task_slices_worker(&slices, &next).tasks == 0)
+            abort();
+    gt_task_slices_free(&slices);
+    gt_input_close(input);
+    return status;
+}
+
 /* One row a reader: returns 0, or -1 with an error. `packed`: the sample stays compressed. */
 static const struct reader {
     const char *name;
     int (*read)(const char *path, struct gt_error *error);
     bool packed;
 } readers[] = {
-    { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
-    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
-    { "record", read_record, false }, { "ranks", read_ranks, false }, { "chakra", read_chakra, false },
+    { "input", read_input, true },    { "trace", read_trace, false },   { "simulate", simulate, false },
+    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },     { "tasks", read_tasks, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false },   { "rocpd", read_rocpd, false },
+    { "xplane", read_xplane, false }, { "slices", read_slices, false }, { "chakra", read_chakra, false },
 };
 
 static void die(const char *what, const char *why)

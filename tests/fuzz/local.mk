@@ -11,6 +11,8 @@ FUZZ_SAMPLES = \
     tests/fuzz/samples/ir.json \
     tests/fuzz/samples/nsys.sql \
     tests/fuzz/samples/record.gtrecord.gz \
+    tests/fuzz/samples/slices.pftrace \
+    tests/fuzz/samples/step.xplane.pb \
     tests/fuzz/samples/task_graph.json \
     tests/fuzz/samples/tasks.jsonl \
     tests/fuzz/samples/text.gz \

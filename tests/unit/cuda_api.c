@@ -60,6 +60,19 @@ static void kinds_and_flags(void **state)
     assert_int_equal(find("cudaGraphLaunch_v10000")->kind, GT_CALL_GRAPH_LAUNCH);
 }
 
+static void functions_of_hip_are_those_of_cuda(void **state)
+{
+    (void)state;
+    assert_string_equal(find("hipMemcpyAsync")->name, "cudaMemcpyAsync");
+    assert_string_equal(find("hipLaunchKernel")->name, "cudaLaunchKernel");
+    assert_string_equal(find("hipMemcpyDtoHAsync")->name, "cuMemcpyDtoHAsync"); /* as the driver's */
+    assert_int_equal(find("hipStreamWaitEvent")->kind, GT_CALL_EVENT_WAIT);
+    assert_int_equal(find("hipMemcpyWithStream")->flags, GT_CALL_SYNCHRONOUS);
+    assert_int_equal(find("hipExtModuleLaunchKernel")->kind, GT_CALL_LAUNCH);
+    assert_null(find("hipMalloc"));
+    assert_null(find("hip"));
+}
+
 static void gpu_names_are_whole_words(void **state)
 {
     (void)state;
@@ -78,6 +91,7 @@ int main(void)
         cmocka_unit_test(the_table_is_sorted_and_finds_itself),
         cmocka_unit_test(suffixes_do_not_count),
         cmocka_unit_test(kinds_and_flags),
+        cmocka_unit_test(functions_of_hip_are_those_of_cuda),
         cmocka_unit_test(gpu_names_are_whole_words),
     };
 

@@ -150,6 +150,7 @@ static void test_old(void **state)
 {
     (void)state;
     check_file("old");
+    check_file("rocm");
 }
 
 static void test_not_numbers(void **state)

@@ -1,7 +1,8 @@
 /* Nsight Systems exports: what every table means, by schema. */
 #include <string.h>
 
-#include "tests/unit/nsys_database.h"
+#include "tests/unit/sqlite_database.h"
+#include "traces/nsys/nsys.h"
 
 static struct gt_workload *import(const char *schema, const char *more)
 {
@@ -45,7 +46,7 @@ static const char *kernel_of(const struct gt_workload *workload, const struct gt
 static void a_cooperative_launch_is_one_whatever_called_it(void **state)
 {
     struct gt_workload *w =
-        import("2.9", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = 1 + (correlationId = 8)");
+        import("nsys-2.9", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = 1 + (correlationId = 8)");
     uint32_t cooperative = 0;
 
     (void)state;
@@ -61,7 +62,7 @@ static void a_cooperative_launch_is_one_whatever_called_it(void **state)
 
 static void schema_2_9_reads_with_known_numbers(void **state)
 {
-    struct gt_workload *w = import("2.9", NULL);
+    struct gt_workload *w = import("nsys-2.9", NULL);
     const struct gt_kernel *kernel;
 
     (void)state;
@@ -97,7 +98,7 @@ static void schema_2_9_reads_with_known_numbers(void **state)
 
 static void without_sync_ids_a_wait_means_the_last_record_before(void **state)
 {
-    struct gt_workload *w = import("2.9", NULL);
+    struct gt_workload *w = import("nsys-2.9", NULL);
 
     (void)state;
     assert_int_equal(w->event_count, 3);
@@ -114,7 +115,7 @@ static void without_sync_ids_a_wait_means_the_last_record_before(void **state)
 
 static void schema_3_13_takes_meanings_from_enum_tables(void **state)
 {
-    struct gt_workload *w = import("3.13", NULL);
+    struct gt_workload *w = import("nsys-3.13", NULL);
 
     (void)state;
     assert_int_equal(op_of(w, 2)->direction, GT_D2H); /* 22, not the usual 2 */
@@ -137,7 +138,7 @@ static void schema_3_13_takes_meanings_from_enum_tables(void **state)
 
 static void nested_calls_go_into_the_outer_one(void **state)
 {
-    struct gt_workload *w = import("3.13", NULL);
+    struct gt_workload *w = import("nsys-3.13", NULL);
 
     (void)state;
     assert_int_equal(w->call_count, 6); /* of 8: two driver calls lie within */
@@ -153,7 +154,7 @@ static void nested_calls_go_into_the_outer_one(void **state)
 
 static void processes_are_kept_apart(void **state)
 {
-    struct gt_workload *w = import("3.13", NULL);
+    struct gt_workload *w = import("nsys-3.13", NULL);
     const struct gt_call *other = &w->calls[1];
 
     (void)state;
@@ -167,7 +168,7 @@ static void processes_are_kept_apart(void **state)
 
 static void schema_3_24_joins_waits_by_sync_id(void **state)
 {
-    struct gt_workload *w = import("3.24", NULL);
+    struct gt_workload *w = import("nsys-3.24", NULL);
 
     (void)state;
     assert_int_equal(w->calls[3].kind, GT_CALL_EVENT_RECORD);
@@ -188,7 +189,7 @@ static void schema_3_24_joins_waits_by_sync_id(void **state)
 
 static void schema_3_24_has_clusters(void **state)
 {
-    struct gt_workload *w = import("3.24", NULL);
+    struct gt_workload *w = import("nsys-3.24", NULL);
     uint32_t clustered = 0;
 
     (void)state;
@@ -200,7 +201,7 @@ static void schema_3_24_has_clusters(void **state)
 
 static void graphs_own_their_operations(void **state)
 {
-    struct gt_workload *w = import("3.24", NULL);
+    struct gt_workload *w = import("nsys-3.24", NULL);
 
     (void)state;
     assert_int_equal(w->calls[7].kind, GT_CALL_GRAPH_LAUNCH);
@@ -221,8 +222,9 @@ static void graphs_own_their_operations(void **state)
 
 static void nodes_say_which_executable_graph_they_are_of(void **state)
 {
-    struct gt_workload *w = import("3.24", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN graphExecId INTEGER;"
-                                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphExecId = 5 WHERE graphId = 7");
+    struct gt_workload *w =
+        import("nsys-3.24", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN graphExecId INTEGER;"
+                            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphExecId = 5 WHERE graphId = 7");
 
     (void)state;
     assert_string_equal(gt_name_text(w, w->calls[7].executable), "5");
@@ -233,7 +235,7 @@ static void nodes_say_which_executable_graph_they_are_of(void **state)
 
 static void operations_without_call_keep_their_place_in_the_stream(void **state)
 {
-    struct gt_workload *w = import("3.24", NULL);
+    struct gt_workload *w = import("nsys-3.24", NULL);
 
     (void)state;
     assert_int_equal(warnings(w, "calls-missing"), 2);
@@ -252,7 +254,7 @@ static void operations_without_call_keep_their_place_in_the_stream(void **state)
 
 static void what_was_not_recorded_is_counted(void **state)
 {
-    struct gt_workload *w = import("3.24", NULL);
+    struct gt_workload *w = import("nsys-3.24", NULL);
 
     (void)state;
     assert_int_equal(op_of(w, 9)->direction, GT_P2P);
@@ -270,10 +272,10 @@ static void what_was_not_recorded_is_counted(void **state)
 static void columns_of_other_schemas_may_be_missing(void **state)
 {
     struct gt_workload *w =
-        import("2.9", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN staticSharedMemory;"
-                      "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
-                      "ALTER TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION DROP COLUMN syncType;"
-                      "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+        import("nsys-2.9", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN staticSharedMemory;"
+                           "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
+                           "ALTER TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION DROP COLUMN syncType;"
+                           "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT");
 
     (void)state;
     assert_int_equal(w->op_count, 2);
@@ -283,7 +285,7 @@ static void columns_of_other_schemas_may_be_missing(void **state)
     assert_int_equal(warnings(w, "event-waits-unknown"), 1);
     assert_int_equal(warnings(w, "event-syncs-unknown"), 1);
     gt_workload_free(w);
-    w = import("2.9", "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; DROP TABLE StringIds");
+    w = import("nsys-2.9", "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; DROP TABLE StringIds");
     assert_int_equal(w->op_count, 3);
     assert_int_equal(warnings(w, "calls-missing"), 3);
     assert_int_equal(warnings(w, "names-missing"), 2);
@@ -321,7 +323,7 @@ static void nvtx_ranges_have_names_kinds_and_calls(void **state)
         { "aten::mm", "iteration", GT_RANGE_OPERATOR, 0, 3, 6, 8700000 },
         { "elsewhere", NULL, GT_RANGE_NVTX, 0, 10, 10, 8800000 },
     };
-    struct gt_workload *workload = import("2.9", nvtx);
+    struct gt_workload *workload = import("nsys-2.9", nvtx);
 
     (void)state;
     assert_int_equal(workload->range_count, 6);

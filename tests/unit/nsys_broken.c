@@ -1,5 +1,6 @@
 /* Nsight Systems exports that are broken, cut short or something else: errors that say what and where. */
-#include "tests/unit/nsys_database.h"
+#include "tests/unit/sqlite_database.h"
+#include "traces/nsys/nsys.h"
 
 /* The import fails, and the error names the file and says `part`. */
 static void expect_error(const char *part)
@@ -43,7 +44,7 @@ static void wrong_values_name_table_row_and_column(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        make("2.9", cases[i].sql);
+        make("nsys-2.9", cases[i].sql);
         expect_error(cases[i].says);
     }
 }
@@ -59,11 +60,11 @@ static void other_databases_are_refused(void **state)
         strcat(sql, tables[i]);
         strcat(sql, ";");
     }
-    make("2.9", sql);
+    make("nsys-2.9", sql);
     expect_error("no table of CUDA activity");
     /* Views are no tables: what they would run is a stranger's. */
     strcat(sql, "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1");
-    make("2.9", sql);
+    make("nsys-2.9", sql);
     expect_error("no table of CUDA activity");
 }
 
@@ -73,7 +74,7 @@ static void a_database_cut_short_is_an_error(void **state)
     struct stat stat_of;
 
     (void)state;
-    make("3.24", NULL);
+    make("nsys-3.24", NULL);
     assert_int_equal(stat(path, &stat_of), 0);
     for (off_t length = stat_of.st_size - 512; length >= 0; length -= 512) {
         for (off_t more = 1; more >= -1; more--) {
@@ -82,7 +83,7 @@ static void a_database_cut_short_is_an_error(void **state)
             assert_int_equal(truncate(path, length + more), 0);
             expect_error("");
         }
-        make("3.24", NULL);
+        make("nsys-3.24", NULL);
     }
 }
 
@@ -96,13 +97,13 @@ static void rubbish_pages_do_no_harm(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rubbish; i++)
         rubbish[i] = (unsigned char)(i * 151 + 7);
-    make("3.24", NULL);
+    make("nsys-3.24", NULL);
     assert_int_equal(stat(path, &stat_of), 0);
     for (off_t at = 0; at < stat_of.st_size; at += 512) {
         struct gt_workload *workload;
         FILE *file;
 
-        make("3.24", NULL);
+        make("nsys-3.24", NULL);
         file = fopen(path, "r+b");
         assert_int_equal(fseek(file, at, SEEK_SET), 0);
         assert_int_equal(fwrite(rubbish, 1, sizeof rubbish, file), sizeof rubbish);

@@ -12,6 +12,7 @@
 #include "sim/workload/collective.h"
 #include "traces/explain/host_time.h"
 #include "traces/explain/loaded_ranges.h"
+#include "traces/import/warnings.h"
 #include "traces/names/short_name.h"
 #include "traces/store/answers.h"
 #include "traces/store/query.h"
@@ -382,6 +383,17 @@ static int find_file(struct gt_loaded_run *t, struct gt_database *database, stru
     return 0;
 }
 
+static int find_model(struct gt_loaded_run *t, struct gt_database *database, struct gt_error *error)
+{
+    int64_t count = 0;
+    int status =
+        gt_query_one(database, "SELECT 1 FROM warning WHERE trace_id = ?1 AND kind = '" GT_WARNING_UNMODELLED "'",
+                     t->trace_id, 0, &count, error);
+
+    t->gpu_unmodelled = status == 1;
+    return status < 0 ? -1 : 0;
+}
+
 struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error)
 {
     struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
@@ -397,7 +409,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
         t->trace = head.trace;
         t->simulated = head.simulated;
         t->asked = head.base;
-        result = find_file(t, database, error) == 0 ? load_rows(&loading) : -1;
+        result = find_file(t, database, error) == 0 && find_model(t, database, error) == 0 ? load_rows(&loading) : -1;
         free(head.device);
     }
     if (result == 0)

@@ -74,6 +74,7 @@ struct gt_loaded_run {
     char *
         asked; /* the file that the trace came from; where the store does not know it, its name, or of a trace that an
                     option made, of the one that it was made from */
+    bool gpu_unmodelled; /* nobody knows how the recorded GPU would do other work than it did */
     struct gt_device device;
     struct gt_loaded_op *ops;
     struct gt_loaded_call *calls;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/changes/changes.h"
 #include "traces/explain/run_options.h"
 #include "traces/names/clean_text.h"
 
@@ -209,7 +210,12 @@ static char *ask_text(const struct gt_loaded_run *run, const char *change)
 
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding)
 {
-    return finding->change == NULL ? NULL : ask_text(run, finding->change);
+    struct gt_change change;
+
+    if (finding->change == NULL ||
+        (run->gpu_unmodelled && (gt_change_parse(finding->change, &change, NULL) != 0 || !change.kind->keeps_gpu)))
+        return NULL;
+    return ask_text(run, finding->change);
 }
 
 char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,

@@ -60,7 +60,8 @@ char *gt_overview_steps_text(const struct gt_overview *overview);
 char *gt_overview_gain_text(const struct gt_overview_finding *finding);
 /* What may help (malloced): with "(--change graph alone: less than 1%)" where that was asked; NULL: nothing known. */
 char *gt_overview_help_text(const struct gt_overview_finding *finding);
-/* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask. */
+/* `gridtide whatif TRACE --change SPEC` (malloced), for a shell; NULL: there is nothing to ask, or whatif would refuse it
+ * for want of a model of the GPU. */
 char *gt_finding_ask_text(const struct gt_loaded_run *run, const struct gt_finding *finding);
 /* gt_finding_ask_text() where it is worth asking: its change gains something, or nobody has asked yet. */
 char *gt_overview_ask_text(const struct gt_loaded_run *run, const struct gt_overview *overview,

@@ -159,6 +159,16 @@ struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t t
     return range;
 }
 
+uint32_t gt_import_marker_name(struct gt_import *import, const char *text, size_t length, uint8_t *kind)
+{
+    const char *id = memmem(text, length, ", op_id = ", 10), *seq = memmem(text, length, ", seq = ", 8);
+
+    *kind = id != NULL && id > text ? GT_RANGE_OPERATOR : GT_RANGE_NVTX;
+    if (*kind == GT_RANGE_OPERATOR)
+        length = (size_t)((seq != NULL && seq > text && seq < id ? seq : id) - text);
+    return gt_name(import->workload, text, length);
+}
+
 /* The entry of `key`, added with index GT_NONE where there is none. */
 static struct entry *find_or_add(struct entry **entries, const struct key *key)
 {

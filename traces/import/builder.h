@@ -131,6 +131,10 @@ void gt_import_add_access(struct gt_import *import, uint32_t op, const struct gt
 /* `thread`: gt_import_range_thread(). */
 struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread);
 
+/* The text of a marker (NVTX, ROCTX) as a name of the workload, and the kind of its range: GT_RANGE_OPERATOR for PyTorch's
+ * operators (emit_nvtx), whose numbers are left out ("aten::mm, seq = 12, op_id = 34"), else GT_RANGE_NVTX. */
+uint32_t gt_import_marker_name(struct gt_import *import, const char *text, size_t length, uint8_t *kind);
+
 /* In any order.  One of no bytes is left out, and so, counted, is one of more than any GPU has ("allocations-unreadable"). */
 void gt_import_add_allocation(struct gt_import *import, const struct gt_import_allocation *allocation);
 

@@ -1,10 +1,14 @@
 /* cuda_api.c - the table of CUDA functions that do more than take host time.
  *
+ * HIP's functions that CUDA has, too, are found by their counterpart; those that only HIP has stand in the table, by the HIP
+ * runtime API's documentation (hipMemcpyWithStream returns when its copy is done).
+ *
  * Synchronous is what waits for its copy; copies within or between devices and memsets do not,
  * whatever their names say (CUDA runtime API, "API synchronization behavior").
  */
 #include "traces/import/cuda_api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +128,15 @@ const struct gt_cuda_api gt_cuda_apis[] = {
     { "cudaStreamSynchronize", GT_CALL_STREAM_SYNC, 0 },
     { "cudaStreamWaitEvent", GT_CALL_EVENT_WAIT, 0 },
     { "cudaThreadSynchronize", GT_CALL_DEVICE_SYNC, 0 },
+    { "hipDrvLaunchKernelEx", GT_CALL_LAUNCH, 0 },
+    { "hipExtLaunchKernel", GT_CALL_LAUNCH, 0 },
+    { "hipExtModuleLaunchKernel", GT_CALL_LAUNCH, 0 },
+    { "hipExtStreamCreateWithCUMask", GT_CALL_STREAM_CREATE, 0 },
+    { "hipHccModuleLaunchKernel", GT_CALL_LAUNCH, 0 },
+    { "hipLaunchByPtr", GT_CALL_LAUNCH, 0 },
+    { "hipMemcpyWithStream", GT_CALL_COPY, SYNC },
+    { "hipModuleLaunchCooperativeKernel", GT_CALL_LAUNCH, 0 },
+    { "hipModuleLaunchKernel", GT_CALL_LAUNCH, 0 },
 };
 const size_t gt_cuda_api_count = sizeof(gt_cuda_apis) / sizeof(gt_cuda_apis[0]);
 
@@ -172,9 +185,36 @@ static int compare(const void *key, const void *row)
     return order != 0 ? order : (text->length > length) - (text->length < length);
 }
 
-const struct gt_cuda_api *gt_cuda_api_find(const char *name, size_t length)
+static const struct gt_cuda_api *find(const char *name, size_t length)
 {
-    struct text text = { name, gt_cuda_api_base_length(name, length) };
+    const struct text text = { name, length };
 
     return bsearch(&text, gt_cuda_apis, gt_cuda_api_count, sizeof *gt_cuda_apis, compare);
+}
+
+/* HIP names its functions as CUDA's runtime or driver does, but for the first letters. */
+static const struct gt_cuda_api *find_counterpart(const char *name, size_t length)
+{
+    static const char *const prefixes[] = { "cuda", "cu" };
+    const struct gt_cuda_api *found = NULL;
+    char text[64];
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0] && found == NULL && length < sizeof text; i++) {
+        int bytes = snprintf(text, sizeof text, "%s%.*s", prefixes[i], (int)length - 3, name + 3);
+
+        if (bytes > 0 && (size_t)bytes < sizeof text)
+            found = find(text, (size_t)bytes);
+    }
+    return found;
+}
+
+const struct gt_cuda_api *gt_cuda_api_find(const char *name, size_t length)
+{
+    const struct gt_cuda_api *found;
+
+    length = gt_cuda_api_base_length(name, length);
+    found = find(name, length);
+    if (found == NULL && length > 3 && memcmp(name, "hip", 3) == 0)
+        found = find_counterpart(name, length);
+    return found;
 }

@@ -1,4 +1,4 @@
-/* cuda_api.h - what each CUDA runtime or driver function means to a workload. */
+/* cuda_api.h - what each function of CUDA's runtime and driver, and of HIP, means to a workload. */
 #ifndef GRIDTIDE_TRACES_IMPORT_CUDA_API_H
 #define GRIDTIDE_TRACES_IMPORT_CUDA_API_H
 
@@ -19,7 +19,7 @@ extern const size_t gt_cuda_api_count;
  * "_ptds", and these after one another ("_v7000_ptsz"). */
 size_t gt_cuda_api_base_length(const char *name, size_t length);
 
-/* The row of a function, suffixes or not; NULL for those that only take host time (GT_CALL_OTHER). */
+/* The row of a function, suffixes or not ("hipMemcpyAsync": that of cudaMemcpyAsync); NULL for those that only take host time (GT_CALL_OTHER). */
 const struct gt_cuda_api *gt_cuda_api_find(const char *name, size_t length);
 
 #endif

@@ -108,6 +108,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "event-waits-unknown", "nsys", "stream waits whose stream or event was not recorded", NSYS_EVENTS },
     { "flow-broken", NULL, "launches whose instruction counts contradict the control flow", NCU_AGAIN },
     { "flow-too-large", NULL, "kernels with too much control flow to reconstruct", NULL },
+    { GT_WARNING_UNMODELLED, NULL,
+      "the recording is of a GPU of another maker than NVIDIA, of which there is no model: recorded durations are "
+      "replayed; what would change them, and which kernels could run at once, is unknown",
+      "ask it for what recorded durations answer: run, explain, stats, export; changes of whatif that need no "
+      "model" },
     { "gpu-shared", NULL, "other programs used the GPU: measured times may include their work",
       "measure again while no other program uses it" },
     { "graph-changes-unknown", NULL,
@@ -124,6 +129,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "add \"after\" to the nodes in the trace" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole; each is treated as one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
+    { "graph-nodes-hidden", "xplane",
+      "graph launches recorded as a whole; each is treated as one kernel of one block",
+      "profile with XLA_FLAGS=--xla_gpu_enable_command_buffer= (no command buffers)" },
     { "green-contexts", NULL,
       "operations in green contexts whose SMs the recording does not state, or that are more than the GPU has; they "
       "are simulated with all SMs",
@@ -199,6 +207,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in "
       "the "
       "trace" },
+    { "priorities-unknown", "rocpd", "the profile does not state stream priorities: all are treated as 0",
+      "set \"priority\" of the streams in the trace" },
     { "programs-apart", NULL,
       "kernels without machine code (--programs) that share a GPU with other programs: they are simulated as if "
       "these "

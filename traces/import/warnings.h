@@ -18,6 +18,8 @@ extern const struct gt_warning_kind gt_warning_kinds[]; /* sorted by kind, then 
 
 /* The kind of which a trace's reader speaks each time; all others are a recording's, and told once. */
 #define GT_WARNING_MISSPELT "unknown-fields"
+/* The kind that says that recorded durations are all that is known of the GPU. */
+#define GT_WARNING_UNMODELLED "gpu-not-modelled"
 /* Kinds that only a simulation finds. */
 #define GT_WARNING_CONTENTION    "contention-unexplained"
 #define GT_WARNING_CONTRADICTING "dependencies-contradict"

@@ -300,6 +300,7 @@ static int take_call(struct kineto *kineto, struct gt_error *error)
     call->external = kineto_external(event);
     call->thread = kineto->last_thread;
     call->name = gt_name(kineto->import.workload, name, event->name.length);
+    kineto->has_hip |= gt_begins(name, event->name.length, "hip");
     if (api != NULL) {
         call->kind = (uint8_t)api->kind;
         call->flags = (uint8_t)api->flags;

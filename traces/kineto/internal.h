@@ -178,6 +178,7 @@ struct kineto {
     uint32_t external_room;
     struct gt_collective_notes announced; /* by operators, whose External id is in `op` */
     bool several_processes;               /* calls of more than one pid */
+    bool has_hip;                         /* calls of HIP: the GPU is of AMD */
     bool has_events;                      /* a list of events was there */
     bool has_priorities;                  /* an operation says its stream's */
     uint64_t last_pid, last_tid;          /* of `last_thread`, the last call's */

@@ -293,6 +293,7 @@ void kineto_join(struct kineto *kineto)
     name_threads(kineto);
     kineto_give_announced(kineto);
     gt_import_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0);
+    gt_import_warn(kineto->import.workload, GT_WARNING_UNMODELLED, kineto->has_hip);
     if (!kineto->has_priorities)
         gt_import_warn(kineto->import.workload, "priorities-unknown", streams_beside_others(&kineto->import));
 }

@@ -10,16 +10,16 @@
 #define NOT_APPLICABLE UINT32_MAX
 
 enum { START, END, THREAD, CORRELATION, NAME, CALL_COLUMNS };
-static const struct gt_nsys_column call_columns[CALL_COLUMNS] = {
-    [START] = { "start", GT_NSYS_VALUE, GT_NSYS_TIME },
-    [END] = { "end", GT_NSYS_COLUMN, GT_NSYS_TIME },
-    [THREAD] = { "globalTid", GT_NSYS_VALUE, GT_NSYS_ANY },
-    [CORRELATION] = { "correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [NAME] = { "nameId", GT_NSYS_COLUMN, GT_NSYS_ANY },
+static const struct gt_db_column call_columns[CALL_COLUMNS] = {
+    [START] = { "start", GT_DB_VALUE, GT_DB_TIME },
+    [END] = { "end", GT_DB_COLUMN, GT_DB_TIME },
+    [THREAD] = { "globalTid", GT_DB_VALUE, GT_DB_ANY },
+    [CORRELATION] = { "correlationId", GT_DB_MAY_LACK, GT_DB_U32 },
+    [NAME] = { "nameId", GT_DB_COLUMN, GT_DB_ANY },
 };
-static const struct gt_nsys_table call_table = { "CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, CALL_COLUMNS };
+static const struct gt_db_table call_table = { "CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, CALL_COLUMNS };
 
-static int read_call(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_call(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
@@ -41,7 +41,7 @@ static int read_call(void *user, const struct gt_nsys_rows *rows, struct gt_erro
         gt_import_warn(workload, "calls-without-end", 1);
     }
     call->process = process;
-    if (value[CORRELATION] != GT_NSYS_NULL)
+    if (value[CORRELATION] != GT_DB_NULL)
         call->correlation = (uint64_t)value[CORRELATION];
     call->thread =
         gt_import_thread(&nsys->import, process, gt_nsys_shown_process(process), (uint64_t)value[THREAD] & 0xffffff);
@@ -55,7 +55,7 @@ static int read_call(void *user, const struct gt_nsys_rows *rows, struct gt_erro
 
 int gt_nsys_read_calls(struct gt_nsys *nsys, struct gt_error *error)
 {
-    return gt_nsys_each_row(&nsys->db, &call_table, read_call, nsys, error);
+    return gt_db_each_row(&nsys->db, &call_table, read_call, nsys, error);
 }
 
 /* The first columns of event records and of synchronisations. */
@@ -71,26 +71,23 @@ enum {
     TYPE = RECORD_COLUMNS,
     SYNC_COLUMNS
 };
-#define RECORD_COLUMN_ROWS                                         \
-    [DEVICE] = { "deviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },      \
-    [CONTEXT] = { "contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },    \
-    [STREAM] = { "streamId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },      \
-    [MEANT_BY] = { "correlationId", GT_NSYS_COLUMN, GT_NSYS_U32 }, \
-    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY },    \
-    [EVENT] = { "eventId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },        \
-    [SYNC_ID] = { "eventSyncId", GT_NSYS_MAY_LACK, GT_NSYS_ANY }
+#define RECORD_COLUMN_ROWS                                                                                           \
+    [DEVICE] = { "deviceId", GT_DB_MAY_LACK, GT_DB_U32 }, [CONTEXT] = { "contextId", GT_DB_MAY_LACK, GT_DB_U32 },    \
+    [STREAM] = { "streamId", GT_DB_MAY_LACK, GT_DB_U32 }, [MEANT_BY] = { "correlationId", GT_DB_COLUMN, GT_DB_U32 }, \
+    [PROCESS] = { "globalPid", GT_DB_MAY_LACK, GT_DB_ANY }, [EVENT] = { "eventId", GT_DB_MAY_LACK, GT_DB_ANY },      \
+    [SYNC_ID] = { "eventSyncId", GT_DB_MAY_LACK, GT_DB_ANY }
 
-static const struct gt_nsys_column record_columns[RECORD_COLUMNS] = { RECORD_COLUMN_ROWS };
-static const struct gt_nsys_table record_table = {
+static const struct gt_db_column record_columns[RECORD_COLUMNS] = { RECORD_COLUMN_ROWS };
+static const struct gt_db_table record_table = {
     "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
     record_columns,
     RECORD_COLUMNS,
 };
-static const struct gt_nsys_column sync_columns[SYNC_COLUMNS] = {
+static const struct gt_db_column sync_columns[SYNC_COLUMNS] = {
     RECORD_COLUMN_ROWS,
-    [TYPE] = { "syncType", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [TYPE] = { "syncType", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table sync_table = {
+static const struct gt_db_table sync_table = {
     "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
     sync_columns,
     SYNC_COLUMNS,
@@ -104,7 +101,7 @@ static struct gt_import_target *add_target(struct gt_nsys *nsys, const int64_t *
     struct gt_import_target *target = gt_import_add_target(&nsys->import);
 
     target->process = process;
-    if (value[MEANT_BY] != GT_NSYS_NULL)
+    if (value[MEANT_BY] != GT_DB_NULL)
         target->correlation = (uint64_t)value[MEANT_BY];
     target->stream = stream;
     return target;
@@ -112,10 +109,10 @@ static struct gt_import_target *add_target(struct gt_nsys *nsys, const int64_t *
 
 static bool means_something(int64_t id)
 {
-    return id != GT_NSYS_NULL && id != NOT_APPLICABLE && id != -1;
+    return id != GT_DB_NULL && id != NOT_APPLICABLE && id != -1;
 }
 
-static int read_record(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_record(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
@@ -160,7 +157,7 @@ static int compare_event_ids(const void *left, const void *right)
 
 int gt_nsys_read_records(struct gt_nsys *nsys, struct gt_error *error)
 {
-    return gt_nsys_each_row(&nsys->db, &record_table, read_record, nsys, error);
+    return gt_db_each_row(&nsys->db, &record_table, read_record, nsys, error);
 }
 
 /* The last record that does not come after `key`; NULL when that is another event's. */
@@ -204,7 +201,7 @@ static uint32_t event_meant(const struct sync_reader *reader, const int64_t *val
             return GT_NONE;
         return record->event;
     }
-    key.correlation = value[MEANT_BY] == GT_NSYS_NULL ? UINT64_MAX : (uint64_t)value[MEANT_BY];
+    key.correlation = value[MEANT_BY] == GT_DB_NULL ? UINT64_MAX : (uint64_t)value[MEANT_BY];
     record = last_record(reader->nsys, &key, compare_event_ids);
     if (record == NULL || record->process != key.process || record->event_id != key.event_id)
         return GT_NONE;
@@ -216,7 +213,7 @@ static bool has_sync_id(const int64_t *value)
     return means_something(value[SYNC_ID]) && value[SYNC_ID] != 0;
 }
 
-static int read_sync(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_sync(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct sync_reader *reader = user;
     const int64_t *value = rows->value;
@@ -248,7 +245,7 @@ int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error)
         if (nsys->record_count > 1)
             qsort(nsys->records, nsys->record_count, sizeof *nsys->records,
                   reader.by_event_id ? compare_event_ids : compare_sync_ids);
-        if (gt_nsys_each_row(&nsys->db, &sync_table, read_sync, &reader, error) != 0)
+        if (gt_db_each_row(&nsys->db, &sync_table, read_sync, &reader, error) != 0)
             return -1;
     }
     return 0;

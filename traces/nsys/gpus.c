@@ -23,9 +23,9 @@ enum {
     ENGINES,
     GPU_COLUMNS
 };
-#define COUNT GT_NSYS_MAY_LACK, 0, INT64_MAX
-static const struct gt_nsys_column gpu_columns[GPU_COLUMNS] = {
-    [ID] = { "id", GT_NSYS_VALUE, GT_NSYS_ANY },
+#define COUNT GT_DB_MAY_LACK, 0, INT64_MAX
+static const struct gt_db_column gpu_columns[GPU_COLUMNS] = {
+    [ID] = { "id", GT_DB_VALUE, GT_DB_ANY },
     [SM_COUNT] = { "smCount", COUNT },
     [COMPUTE_MAJOR] = { "computeMajor", COUNT },
     [COMPUTE_MINOR] = { "computeMinor", COUNT },
@@ -39,7 +39,7 @@ static const struct gt_nsys_column gpu_columns[GPU_COLUMNS] = {
     [BLOCK_THREADS] = { "maxThreadsPerBlock", COUNT },
     [ENGINES] = { "asyncEngines", COUNT },
 };
-static const struct gt_nsys_table gpu_table = { "TARGET_INFO_GPU", gpu_columns, GPU_COLUMNS };
+static const struct gt_db_table gpu_table = { "TARGET_INFO_GPU", gpu_columns, GPU_COLUMNS };
 
 /* What is a device key as it stands, divided by `unit`, at most `limit` (0: as it is). */
 static const struct {
@@ -66,7 +66,7 @@ static void set_keys(struct gt_import_device *draft, const int64_t *value)
     for (size_t i = 0; i < sizeof direct_keys / sizeof direct_keys[0]; i++) {
         int64_t number = value[direct_keys[i].column];
 
-        if (number == GT_NSYS_NULL || number < direct_keys[i].unit)
+        if (number == GT_DB_NULL || number < direct_keys[i].unit)
             continue; /* 0 is "not known" */
         number /= direct_keys[i].unit;
         if (direct_keys[i].limit != 0 && number > direct_keys[i].limit)
@@ -88,8 +88,7 @@ static int read_gpu_name(struct gt_nsys *nsys, int64_t row, uint32_t *name, stru
     int status;
 
     *name = GT_NONE;
-    query = gt_nsys_db_query(&nsys->db, "TARGET_INFO_GPU", "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1",
-                             NULL);
+    query = gt_db_query(&nsys->db, "TARGET_INFO_GPU", "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1", NULL);
     if (query == NULL)
         return 0;
     gt_query_bind(query, 1, row);
@@ -105,7 +104,7 @@ static int read_gpu_name(struct gt_nsys *nsys, int64_t row, uint32_t *name, stru
 }
 
 /* One of the machine's GPUs: names the workload's, and the first of these describes the device. */
-static int read_gpu(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_gpu(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
@@ -130,7 +129,7 @@ static int read_gpu(void *user, const struct gt_nsys_rows *rows, struct gt_error
 
 int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error)
 {
-    if (gt_nsys_each_row(&nsys->db, &gpu_table, read_gpu, nsys, error) != 0)
+    if (gt_db_each_row(&nsys->db, &gpu_table, read_gpu, nsys, error) != 0)
         return -1;
     if (nsys->import.workload->setting_count == 0)
         gt_import_device_unknown(nsys->import.workload);
@@ -143,12 +142,12 @@ int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error)
  */
 
 enum { PROCESS, DEVICE, GPU, DEVICE_COLUMNS };
-static const struct gt_nsys_column device_columns[DEVICE_COLUMNS] = {
-    [PROCESS] = { "pid", GT_NSYS_VALUE, GT_NSYS_ANY },
-    [DEVICE] = { "cudaId", GT_NSYS_VALUE, GT_NSYS_DEVICE },
-    [GPU] = { "gpuId", GT_NSYS_VALUE, GT_NSYS_DEVICE },
+static const struct gt_db_column device_columns[DEVICE_COLUMNS] = {
+    [PROCESS] = { "pid", GT_DB_VALUE, GT_DB_ANY },
+    [DEVICE] = { "cudaId", GT_DB_VALUE, GT_NSYS_DEVICE },
+    [GPU] = { "gpuId", GT_DB_VALUE, GT_NSYS_DEVICE },
 };
-static const struct gt_nsys_table device_table = { "TARGET_INFO_CUDA_DEVICE", device_columns, DEVICE_COLUMNS };
+static const struct gt_db_table device_table = { "TARGET_INFO_CUDA_DEVICE", device_columns, DEVICE_COLUMNS };
 
 struct gt_nsys_device {
     uint64_t shown_process;
@@ -164,7 +163,7 @@ static int by_device(const void *left, const void *right)
     return 0;
 }
 
-static int read_device(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_device(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
 
@@ -180,7 +179,7 @@ static int read_device(void *user, const struct gt_nsys_rows *rows, struct gt_er
 
 int gt_nsys_read_devices(struct gt_nsys *nsys, struct gt_error *error)
 {
-    if (gt_nsys_each_row(&nsys->db, &device_table, read_device, nsys, error) != 0)
+    if (gt_db_each_row(&nsys->db, &device_table, read_device, nsys, error) != 0)
         return -1;
     if (nsys->device_count > 1)
         qsort(nsys->devices, nsys->device_count, sizeof *nsys->devices, by_device);

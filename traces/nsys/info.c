@@ -31,7 +31,7 @@ struct gt_nsys_stream_info {
 int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known, size_t count,
                           struct gt_nsys_meanings *meanings, struct gt_error *error)
 {
-    int there = gt_nsys_db_has_table(&nsys->db, table, error), status;
+    int there = gt_db_has_table(&nsys->db, table, error), status;
     struct gt_query *rows;
     char sql[96];
 
@@ -43,7 +43,7 @@ int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct 
     if (there != 1)
         return there;
     snprintf(sql, sizeof sql, "SELECT id, name FROM main.%s", table);
-    rows = gt_nsys_db_query(&nsys->db, table, sql, error);
+    rows = gt_db_query(&nsys->db, table, sql, error);
     if (rows == NULL)
         return -1;
     while ((status = gt_query_next(rows, error)) == 1) {
@@ -60,14 +60,12 @@ int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct 
 }
 
 enum { STREAM, PROCESS, CONTEXT, PRIORITY, FLAG, STREAM_COLUMNS };
-static const struct gt_nsys_column stream_columns[STREAM_COLUMNS] = {
-    [STREAM] = { "streamId", GT_NSYS_VALUE, GT_NSYS_ANY },
-    [PROCESS] = { "processId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [CONTEXT] = { "contextId", GT_NSYS_COLUMN, GT_NSYS_ANY },
-    [PRIORITY] = { "priority", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [FLAG] = { "flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+static const struct gt_db_column stream_columns[STREAM_COLUMNS] = {
+    [STREAM] = { "streamId", GT_DB_VALUE, GT_DB_ANY },    [PROCESS] = { "processId", GT_DB_MAY_LACK, GT_DB_ANY },
+    [CONTEXT] = { "contextId", GT_DB_COLUMN, GT_DB_ANY }, [PRIORITY] = { "priority", GT_DB_MAY_LACK, GT_DB_ANY },
+    [FLAG] = { "flag", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table stream_table = {
+static const struct gt_db_table stream_table = {
     "TARGET_INFO_CUDA_STREAM",
     stream_columns,
     STREAM_COLUMNS,
@@ -90,12 +88,12 @@ struct stream_reader {
 /* Negative priorities come as unsigned 32-bit numbers. */
 static int32_t read_priority(struct gt_nsys *nsys, int64_t value)
 {
-    if (value == GT_NSYS_NULL)
+    if (value == GT_DB_NULL)
         return 0;
     return gt_import_priority(&nsys->import, value > INT32_MAX && value <= UINT32_MAX ? (int32_t)value : value);
 }
 
-static int read_stream(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_stream(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct stream_reader *reader = user;
     struct gt_nsys *nsys = reader->nsys;
@@ -109,7 +107,7 @@ static int read_stream(void *user, const struct gt_nsys_rows *rows, struct gt_er
         nsys->stream_infos = gt_realloc(nsys->stream_infos, reader->room, sizeof *nsys->stream_infos);
     }
     info = &nsys->stream_infos[nsys->stream_info_count++];
-    info->shown_process = value[PROCESS] == GT_NSYS_NULL ? 0 : (uint64_t)value[PROCESS];
+    info->shown_process = value[PROCESS] == GT_DB_NULL ? 0 : (uint64_t)value[PROCESS];
     info->context = value[CONTEXT];
     info->stream = value[STREAM];
     info->priority = read_priority(nsys, value[PRIORITY]);
@@ -146,7 +144,7 @@ int gt_nsys_read_streams(struct gt_nsys *nsys, struct gt_error *error)
 
     if (gt_nsys_read_meanings(nsys, "ENUM_CUPTI_STREAM_TYPE", known_stream_types,
                               sizeof known_stream_types / sizeof known_stream_types[0], &reader.types, error) != 0 ||
-        gt_nsys_each_row(&nsys->db, &stream_table, read_stream, &reader, error) != 0)
+        gt_db_each_row(&nsys->db, &stream_table, read_stream, &reader, error) != 0)
         return -1;
     if (nsys->stream_info_count > 1)
         qsort(nsys->stream_infos, nsys->stream_info_count, sizeof *nsys->stream_infos, compare_infos);
@@ -202,7 +200,7 @@ uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, 
     struct gt_workload *workload = nsys->import.workload;
     uint32_t before = workload->stream_count, number;
 
-    context = context == GT_NSYS_NULL ? 0 : context;
+    context = context == GT_DB_NULL ? 0 : context;
     number = gt_import_stream(&nsys->import, process, gt_nsys_gpu(nsys, process, device), (uint32_t)context,
                               (uint64_t)stream);
     if (number == before) {
@@ -222,12 +220,12 @@ uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t de
 {
     const struct gt_nsys_context *of;
 
-    if (stream == GT_NSYS_NULL || stream == UINT32_MAX || context == GT_NSYS_NULL || context == UINT32_MAX)
+    if (stream == GT_DB_NULL || stream == UINT32_MAX || context == GT_DB_NULL || context == UINT32_MAX)
         return GT_NONE;
     of = find_context(nsys, process, context);
     if (of != NULL)
         device = of->device;
-    if (device == GT_NSYS_NULL || device > 65535)
+    if (device == GT_DB_NULL || device > 65535)
         return GT_NONE;
     return gt_nsys_stream(nsys, process, device, context, stream);
 }
@@ -250,12 +248,12 @@ static void name_thread(struct gt_workload *workload, int64_t global, const char
 int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error)
 {
     struct gt_query *rows;
-    int status, there = gt_nsys_db_has_table(&nsys->db, "ThreadNames", error);
+    int status, there = gt_db_has_table(&nsys->db, "ThreadNames", error);
 
     if (there != 1)
         return there;
     /* Names are a comfort: an older layout of the table is no error. */
-    rows = gt_nsys_db_query(&nsys->db, "ThreadNames", thread_names_sql, NULL);
+    rows = gt_db_query(&nsys->db, "ThreadNames", thread_names_sql, NULL);
     if (rows == NULL)
         return 0;
     while ((status = gt_query_next(rows, error)) == 1) {

@@ -4,7 +4,7 @@
 
 #include "traces/import/builder.h"
 #include "traces/import/cuda_api.h"
-#include "traces/nsys/db.h"
+#include "traces/tables/db.h"
 
 struct gt_nsys_string;      /* StringIds met so far */
 struct gt_nsys_context;     /* which device a context is on */
@@ -14,7 +14,7 @@ struct gt_nsys_device;      /* TARGET_INFO_CUDA_DEVICE */
 /* One cudaEventRecord. */
 struct gt_nsys_record {
     uint64_t process;
-    int64_t event_id, sync_id; /* GT_NSYS_NULL where the schema has none */
+    int64_t event_id, sync_id; /* GT_DB_NULL where the schema has none */
     uint64_t correlation;
     uint32_t event; /* in the workload */
 };
@@ -26,7 +26,7 @@ struct gt_nsys_meanings {
 };
 
 struct gt_nsys {
-    struct gt_nsys_db db;
+    struct gt_db db;
     struct gt_import import;
     struct gt_query *string_query; /* NULL: there is no StringIds */
     struct gt_nsys_string *strings;
@@ -41,16 +41,13 @@ struct gt_nsys {
     struct gt_nsys_meanings memory_kinds; /* gt_memory */
 };
 
-/* Ranges that columns are held to. */
-#define GT_NSYS_ANY    (INT64_MIN + 1), INT64_MAX
-#define GT_NSYS_TIME   0, INT64_MAX
-#define GT_NSYS_U32    0, UINT32_MAX
+/* The range that numbers of devices are held to. */
 #define GT_NSYS_DEVICE 0, 65535
 
 /* A process as in globalPid and globalTid: host, virtual machine and process number. */
 static inline uint64_t gt_nsys_process(int64_t global)
 {
-    return global == GT_NSYS_NULL ? 0 : (uint64_t)global >> 24;
+    return global == GT_DB_NULL ? 0 : (uint64_t)global >> 24;
 }
 static inline uint64_t gt_nsys_shown_process(uint64_t process)
 {
@@ -58,13 +55,19 @@ static inline uint64_t gt_nsys_shown_process(uint64_t process)
 }
 
 /* names.c: StringIds. Both give names of the workload; *name is GT_NONE for an id that is
- * GT_NSYS_NULL or has no string. Return 0 or -1. */
+ * GT_DB_NULL or has no string. Return 0 or -1. */
 int gt_nsys_names_open(struct gt_nsys *nsys, struct gt_error *error);
 void gt_nsys_names_close(struct gt_nsys *nsys);
 int gt_nsys_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, struct gt_error *error);
 /* An API function's name without its version; *api NULL when it only takes host time. */
 int gt_nsys_api_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, const struct gt_cuda_api **api,
                      struct gt_error *error);
+
+/* report.c: open the database of a report (.nsys-rep), which the program `nsys` exports into $TMPDIR. */
+int gt_nsys_report_open(struct gt_db *db, const char *report, const struct gt_import_options *options,
+                        struct gt_error *error);
+/* What wrote the databases. */
+extern const struct gt_db_maker gt_nsys_maker;
 
 /* gpus.c: the number of the GPU that a process calls `device`; the same where the file does not say. */
 int gt_nsys_read_devices(struct gt_nsys *nsys, struct gt_error *error); /* before any operation */

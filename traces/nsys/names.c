@@ -18,12 +18,11 @@ struct gt_nsys_string {
 
 int gt_nsys_names_open(struct gt_nsys *nsys, struct gt_error *error)
 {
-    int there = gt_nsys_db_has_table(&nsys->db, "StringIds", error);
+    int there = gt_db_has_table(&nsys->db, "StringIds", error);
 
     if (there != 1)
         return there;
-    nsys->string_query =
-        gt_nsys_db_query(&nsys->db, "StringIds", "SELECT value FROM main.StringIds WHERE id = ?1", error);
+    nsys->string_query = gt_db_query(&nsys->db, "StringIds", "SELECT value FROM main.StringIds WHERE id = ?1", error);
     return nsys->string_query == NULL ? -1 : 0;
 }
 
@@ -79,7 +78,7 @@ static int find_string(struct gt_nsys *nsys, int64_t id, bool is_api, const stru
         string->key = key;
         string->name = GT_NONE;
         HASH_ADD(hh, nsys->strings, key, sizeof string->key, string);
-        if (id != GT_NSYS_NULL && nsys->string_query != NULL && read_string(nsys, string, error) != 0)
+        if (id != GT_DB_NULL && nsys->string_query != NULL && read_string(nsys, string, error) != 0)
             return -1;
     }
     *found = string;

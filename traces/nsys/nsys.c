@@ -22,7 +22,7 @@ static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        int there = gt_nsys_db_has_table(&nsys->db, tables[i], error);
+        int there = gt_db_has_table(&nsys->db, tables[i], error);
 
         if (there != 0)
             return there < 0 ? -1 : 0;
@@ -39,6 +39,11 @@ static int say_if_no_gpu_work(struct gt_nsys *nsys, struct gt_error *error)
     gt_import_warn(nsys->import.workload, "no-gpu-work", nsys->import.op_count == 0);
     return 0;
 }
+
+const struct gt_db_maker gt_nsys_maker = {
+    .file = "an Nsight Systems export",
+    .advice = "export the report with 'nsys export --type sqlite REPORT.nsys-rep'",
+};
 
 static const char *const endings[] = { ".nsys-rep", ".qdrep", NULL };
 
@@ -70,7 +75,7 @@ static struct gt_workload *read_nsys(const char *path, const struct gt_import_op
     size_t done = 0;
 
     if ((is_report(path) ? gt_nsys_report_open(&nsys.db, path, options, error)
-                         : gt_nsys_db_open(&nsys.db, path, options, error)) != 0)
+                         : gt_db_open(&nsys.db, path, &gt_nsys_maker, options, error)) != 0)
         return NULL;
     gt_import_begin(&nsys.import, "nsys");
     while (done < sizeof steps / sizeof steps[0] && steps[done](&nsys, error) == 0)
@@ -79,7 +84,7 @@ static struct gt_workload *read_nsys(const char *path, const struct gt_import_op
     gt_nsys_info_free(&nsys);
     free(nsys.devices);
     free(nsys.records);
-    gt_nsys_db_close(&nsys.db);
+    gt_db_close(&nsys.db);
     if (done == sizeof steps / sizeof steps[0])
         workload = gt_import_finish(&nsys.import, path, error);
     if (workload != NULL)

@@ -6,23 +6,22 @@
 
 /* The first columns of every table of operations. */
 enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, EXECUTABLE, OP_COLUMNS };
-#define OP_COLUMN_ROWS                                                                                  \
-    [START] = { "start", GT_NSYS_VALUE, GT_NSYS_TIME }, [END] = { "end", GT_NSYS_VALUE, GT_NSYS_TIME }, \
-    [DEVICE] = { "deviceId", GT_NSYS_VALUE, GT_NSYS_DEVICE },                                           \
-    [CONTEXT] = { "contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                         \
-    [STREAM] = { "streamId", GT_NSYS_VALUE, GT_NSYS_U32 },                                              \
-    [CORRELATION] = { "correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                 \
-    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY },                                         \
-    [EXECUTABLE] = { "graphExecId", GT_NSYS_MAY_LACK, GT_NSYS_U32 }
+#define OP_COLUMN_ROWS                                                                                              \
+    [START] = { "start", GT_DB_VALUE, GT_DB_TIME }, [END] = { "end", GT_DB_VALUE, GT_DB_TIME },                     \
+    [DEVICE] = { "deviceId", GT_DB_VALUE, GT_NSYS_DEVICE }, [CONTEXT] = { "contextId", GT_DB_MAY_LACK, GT_DB_U32 }, \
+    [STREAM] = { "streamId", GT_DB_VALUE, GT_DB_U32 },                                                              \
+    [CORRELATION] = { "correlationId", GT_DB_MAY_LACK, GT_DB_U32 },                                                 \
+    [PROCESS] = { "globalPid", GT_DB_MAY_LACK, GT_DB_ANY },                                                         \
+    [EXECUTABLE] = { "graphExecId", GT_DB_MAY_LACK, GT_DB_U32 }
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint32_t or_zero(int64_t value)
 {
-    return value == GT_NSYS_NULL ? 0 : (uint32_t)value;
+    return value == GT_DB_NULL ? 0 : (uint32_t)value;
 }
 
 /* What every operation has; NULL with an error. */
-static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, enum gt_op_kind kind,
+static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_db_rows *rows, enum gt_op_kind kind,
                                    struct gt_error *error)
 {
     const int64_t *value = rows->value;
@@ -30,15 +29,15 @@ static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_ro
     uint64_t process = gt_nsys_process(value[PROCESS]);
 
     if (value[END] < value[START]) {
-        gt_nsys_row_error(rows, error, "it ends at %lld, before its start at %lld", (long long)value[END],
-                          (long long)value[START]);
+        gt_db_row_error(rows, error, "it ends at %lld, before its start at %lld", (long long)value[END],
+                        (long long)value[START]);
         return NULL;
     }
     op = gt_import_add_op(&nsys->import);
     op->start_ns = value[START];
     op->end_ns = value[END];
     op->process = process;
-    if (value[CORRELATION] != GT_NSYS_NULL)
+    if (value[CORRELATION] != GT_DB_NULL)
         op->correlation = (uint64_t)value[CORRELATION];
     if (or_zero(value[EXECUTABLE]) != 0)
         op->executable = gt_import_executable(&nsys->import, or_zero(value[EXECUTABLE]));
@@ -66,32 +65,32 @@ enum {
     LAUNCH_TYPE,
     KERNEL_COLUMNS
 };
-static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
+static const struct gt_db_column kernel_columns[KERNEL_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [DEMANGLED] = { "demangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [SHORT] = { "shortName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [MANGLED] = { "mangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [REGISTERS] = { "registersPerThread", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [GRID_X] = { "gridX", GT_NSYS_VALUE, 1, INT32_MAX },
-    [GRID_Y] = { "gridY", GT_NSYS_VALUE, 1, INT32_MAX },
-    [GRID_Z] = { "gridZ", GT_NSYS_VALUE, 1, INT32_MAX },
-    [BLOCK_X] = { "blockX", GT_NSYS_VALUE, 1, UINT32_MAX },
-    [BLOCK_Y] = { "blockY", GT_NSYS_VALUE, 1, UINT32_MAX },
-    [BLOCK_Z] = { "blockZ", GT_NSYS_VALUE, 1, UINT32_MAX },
-    [STATIC_SHARED] = { "staticSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [DYNAMIC_SHARED] = { "dynamicSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [CLUSTER_X] = { "clusterX", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [CLUSTER_Y] = { "clusterY", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [CLUSTER_Z] = { "clusterZ", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [LAUNCH_TYPE] = { "launchType", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [DEMANGLED] = { "demangledName", GT_DB_MAY_LACK, GT_DB_ANY },
+    [SHORT] = { "shortName", GT_DB_MAY_LACK, GT_DB_ANY },
+    [MANGLED] = { "mangledName", GT_DB_MAY_LACK, GT_DB_ANY },
+    [REGISTERS] = { "registersPerThread", GT_DB_MAY_LACK, GT_DB_U32 },
+    [GRID_X] = { "gridX", GT_DB_VALUE, 1, INT32_MAX },
+    [GRID_Y] = { "gridY", GT_DB_VALUE, 1, INT32_MAX },
+    [GRID_Z] = { "gridZ", GT_DB_VALUE, 1, INT32_MAX },
+    [BLOCK_X] = { "blockX", GT_DB_VALUE, 1, UINT32_MAX },
+    [BLOCK_Y] = { "blockY", GT_DB_VALUE, 1, UINT32_MAX },
+    [BLOCK_Z] = { "blockZ", GT_DB_VALUE, 1, UINT32_MAX },
+    [STATIC_SHARED] = { "staticSharedMemory", GT_DB_MAY_LACK, GT_DB_U32 },
+    [DYNAMIC_SHARED] = { "dynamicSharedMemory", GT_DB_MAY_LACK, GT_DB_U32 },
+    [CLUSTER_X] = { "clusterX", GT_DB_MAY_LACK, GT_DB_U32 },
+    [CLUSTER_Y] = { "clusterY", GT_DB_MAY_LACK, GT_DB_U32 },
+    [CLUSTER_Z] = { "clusterZ", GT_DB_MAY_LACK, GT_DB_U32 },
+    [LAUNCH_TYPE] = { "launchType", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table kernel_table = {
+static const struct gt_db_table kernel_table = {
     "CUPTI_ACTIVITY_KIND_KERNEL",
     kernel_columns,
     KERNEL_COLUMNS,
 };
 
-static int kernel_name(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, uint32_t *name, struct gt_error *error)
+static int kernel_name(struct gt_nsys *nsys, const struct gt_db_rows *rows, uint32_t *name, struct gt_error *error)
 {
     static const int choice[] = { DEMANGLED, SHORT, MANGLED };
 
@@ -124,7 +123,7 @@ static bool is_cooperative(int64_t launch_type)
     return launch_type == 2 || launch_type == 3;
 }
 
-static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_kernel(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     const int64_t *value = rows->value;
@@ -155,22 +154,22 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
 }
 
 enum { GRAPH = OP_COLUMNS, GRAPH_COLUMNS };
-static const struct gt_nsys_column graph_columns[GRAPH_COLUMNS] = {
+static const struct gt_db_column graph_columns[GRAPH_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [GRAPH] = { "graphId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [GRAPH] = { "graphId", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table graph_table = {
+static const struct gt_db_table graph_table = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
     graph_columns,
     GRAPH_COLUMNS,
 };
 
 /* Only the start and end of a whole graph were recorded: it stands as one kernel of one block. */
-static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_graph(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
-    int64_t id = rows->value[rows->value[GRAPH] != GT_NSYS_NULL ? GRAPH : EXECUTABLE];
+    int64_t id = rows->value[rows->value[GRAPH] != GT_DB_NULL ? GRAPH : EXECUTABLE];
     /* clang-format off */
     struct gt_kernel kernel = {
         .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = GT_TIME_NONE,
@@ -179,7 +178,7 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
     /* clang-format on */
     struct gt_import_op *op = add_op(nsys, rows, GT_OP_KERNEL, error);
     char name[40];
-    int length = snprintf(name, sizeof name, "graph %lld", id == GT_NSYS_NULL ? 0 : (long long)id);
+    int length = snprintf(name, sizeof name, "graph %lld", id == GT_DB_NULL ? 0 : (long long)id);
 
     if (op == NULL)
         return -1;
@@ -190,16 +189,16 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
 }
 
 enum { BYTES = OP_COLUMNS, COPY_KIND, SOURCE_KIND, TARGET_KIND, SOURCE_DEVICE, TARGET_DEVICE, COPY_COLUMNS };
-static const struct gt_nsys_column copy_columns[COPY_COLUMNS] = {
+static const struct gt_db_column copy_columns[COPY_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [BYTES] = { "bytes", GT_NSYS_VALUE, 0, INT64_MAX },
-    [COPY_KIND] = { "copyKind", GT_NSYS_VALUE, GT_NSYS_ANY },
-    [SOURCE_KIND] = { "srcKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [TARGET_KIND] = { "dstKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [SOURCE_DEVICE] = { "srcDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
-    [TARGET_DEVICE] = { "dstDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [BYTES] = { "bytes", GT_DB_VALUE, 0, INT64_MAX },
+    [COPY_KIND] = { "copyKind", GT_DB_VALUE, GT_DB_ANY },
+    [SOURCE_KIND] = { "srcKind", GT_DB_MAY_LACK, GT_DB_ANY },
+    [TARGET_KIND] = { "dstKind", GT_DB_MAY_LACK, GT_DB_ANY },
+    [SOURCE_DEVICE] = { "srcDeviceId", GT_DB_MAY_LACK, GT_DB_U32 },
+    [TARGET_DEVICE] = { "dstDeviceId", GT_DB_MAY_LACK, GT_DB_U32 },
 };
-static const struct gt_nsys_table copy_table = { "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, COPY_COLUMNS };
+static const struct gt_db_table copy_table = { "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, COPY_COLUMNS };
 
 static const struct gt_nsys_meaning known_copy_kinds[] = {
     { 1, "CUDA_MEMCPY_KIND_HTOD", GT_H2D },      { 2, "CUDA_MEMCPY_KIND_DTOH", GT_D2H },
@@ -243,7 +242,7 @@ static enum gt_direction guess_direction(struct gt_nsys *nsys, enum gt_memory so
 }
 
 /* The device at the other end of a copy; GT_NONE where the row does not say, or it is the same. *from: it is the source. */
-static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, bool *from)
+static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_db_rows *rows, bool *from)
 {
     static const int ends[] = { TARGET_DEVICE, SOURCE_DEVICE };
 
@@ -251,14 +250,14 @@ static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, 
         int64_t device = rows->value[ends[i]];
 
         *from = ends[i] == SOURCE_DEVICE;
-        if (device != GT_NSYS_NULL && device != rows->value[DEVICE] && device <= 65535)
+        if (device != GT_DB_NULL && device != rows->value[DEVICE] && device <= 65535)
             return gt_import_gpu(&nsys->import, gt_nsys_gpu(nsys, gt_nsys_process(rows->value[PROCESS]), device));
     }
     *from = false;
     return GT_NONE;
 }
 
-static int read_copy(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_copy(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     enum gt_memory source = meaning(&nsys->memory_kinds, rows->value[SOURCE_KIND], GT_MEMORY_UNKNOWN);
@@ -281,18 +280,18 @@ static int read_copy(void *user, const struct gt_nsys_rows *rows, struct gt_erro
 }
 
 enum { SET_BYTES = OP_COLUMNS, MEMORY_KIND, MEMSET_COLUMNS };
-static const struct gt_nsys_column memset_columns[MEMSET_COLUMNS] = {
+static const struct gt_db_column memset_columns[MEMSET_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [SET_BYTES] = { "bytes", GT_NSYS_VALUE, 0, INT64_MAX },
-    [MEMORY_KIND] = { "memKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [SET_BYTES] = { "bytes", GT_DB_VALUE, 0, INT64_MAX },
+    [MEMORY_KIND] = { "memKind", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table memset_table = {
+static const struct gt_db_table memset_table = {
     "CUPTI_ACTIVITY_KIND_MEMSET",
     memset_columns,
     MEMSET_COLUMNS,
 };
 
-static int read_memset(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_memset(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
     struct gt_import_op *op = add_op(nsys, rows, GT_OP_MEMSET, error);
@@ -305,8 +304,8 @@ static int read_memset(void *user, const struct gt_nsys_rows *rows, struct gt_er
 }
 
 static const struct {
-    const struct gt_nsys_table *table;
-    int (*read)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error);
+    const struct gt_db_table *table;
+    int (*read)(void *user, const struct gt_db_rows *rows, struct gt_error *error);
 } op_tables[] = {
     { &kernel_table, read_kernel },
     { &copy_table, read_copy },
@@ -322,7 +321,7 @@ int gt_nsys_read_ops(struct gt_nsys *nsys, struct gt_error *error)
                               &nsys->memory_kinds, error) != 0)
         return -1;
     for (size_t i = 0; i < SIZE(op_tables); i++) {
-        if (gt_nsys_each_row(&nsys->db, op_tables[i].table, op_tables[i].read, nsys, error) != 0)
+        if (gt_db_each_row(&nsys->db, op_tables[i].table, op_tables[i].read, nsys, error) != 0)
             return -1;
     }
     return 0;

@@ -7,16 +7,13 @@
 #include "traces/nsys/internal.h"
 
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, DOMAIN, COLUMNS };
-static const struct gt_nsys_column columns[COLUMNS] = {
-    [START] = { "start", GT_NSYS_COLUMN, GT_NSYS_ANY },
-    [END] = { "end", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [TYPE] = { "eventType", GT_NSYS_COLUMN, GT_NSYS_ANY },
-    [TEXT] = { "text", GT_NSYS_TEXT, 0, 0 },
-    [TEXT_ID] = { "textId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [THREAD] = { "globalTid", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [DOMAIN] = { "domainId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+static const struct gt_db_column columns[COLUMNS] = {
+    [START] = { "start", GT_DB_COLUMN, GT_DB_ANY },       [END] = { "end", GT_DB_MAY_LACK, GT_DB_ANY },
+    [TYPE] = { "eventType", GT_DB_COLUMN, GT_DB_ANY },    [TEXT] = { "text", GT_DB_TEXT, 0, 0 },
+    [TEXT_ID] = { "textId", GT_DB_MAY_LACK, GT_DB_ANY },  [THREAD] = { "globalTid", GT_DB_MAY_LACK, GT_DB_ANY },
+    [DOMAIN] = { "domainId", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-static const struct gt_nsys_table table = { "NVTX_EVENTS", columns, COLUMNS };
+static const struct gt_db_table table = { "NVTX_EVENTS", columns, COLUMNS };
 
 enum meaning { PUSH_POP = 1, START_END, DOMAIN_CREATE };
 static const struct gt_nsys_meaning known_types[] = {
@@ -39,7 +36,7 @@ struct range_reader {
     uint32_t domain_count, domain_room;
 };
 
-static int meaning_of(const struct range_reader *reader, const struct gt_nsys_rows *rows)
+static int meaning_of(const struct range_reader *reader, const struct gt_db_rows *rows)
 {
     int64_t type = rows->value[TYPE];
 
@@ -47,9 +44,9 @@ static int meaning_of(const struct range_reader *reader, const struct gt_nsys_ro
 }
 
 /* A row's text as a name of the workload; GT_NONE where it has none. */
-static int read_text(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, uint32_t *name, struct gt_error *error)
+static int read_text(struct gt_nsys *nsys, const struct gt_db_rows *rows, uint32_t *name, struct gt_error *error)
 {
-    const char *text = gt_nsys_row_text(rows, TEXT);
+    const char *text = gt_db_row_text(rows, TEXT);
 
     if (text == NULL || *text == '\0')
         return gt_nsys_name(nsys, rows->value[TEXT_ID], name, error);
@@ -57,12 +54,12 @@ static int read_text(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, uint
     return 0;
 }
 
-static int read_domain(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_domain(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct range_reader *reader = user;
     struct domain domain = { gt_nsys_process(rows->value[THREAD]), rows->value[DOMAIN], GT_NONE };
 
-    if (meaning_of(reader, rows) != DOMAIN_CREATE || domain.id == GT_NSYS_NULL)
+    if (meaning_of(reader, rows) != DOMAIN_CREATE || domain.id == GT_DB_NULL)
         return 0;
     if (read_text(reader->nsys, rows, &domain.name, error) != 0)
         return -1;
@@ -82,26 +79,15 @@ static int compare_domains(const void *left, const void *right)
     return 0;
 }
 
-/* Of PyTorch's operators (torch.autograd.profiler.emit_nvtx) the name stands before their numbers:
- * "aten::mm, seq = 12, op_id = 34". The length of the name, 0 for other texts. */
-static size_t operator_length(const char *text)
-{
-    const char *id = strstr(text, ", op_id = "), *seq = strstr(text, ", seq = ");
-
-    if (id == NULL)
-        return 0;
-    return (size_t)((seq != NULL && seq < id ? seq : id) - text);
-}
-
 /* "NCCL:ncclAllReduce", as nsys itself writes what is in a domain; the default domain has no name. */
-static uint32_t name_in_domain(struct range_reader *reader, const struct gt_nsys_rows *rows, uint32_t name)
+static uint32_t name_in_domain(struct range_reader *reader, const struct gt_db_rows *rows, uint32_t name)
 {
     const struct domain key = { gt_nsys_process(rows->value[THREAD]), rows->value[DOMAIN], GT_NONE };
     struct gt_workload *workload = reader->nsys->import.workload;
     const struct domain *domain = NULL;
     char *whole;
 
-    if (reader->domain_count > 0 && key.id != 0 && key.id != GT_NSYS_NULL)
+    if (reader->domain_count > 0 && key.id != 0 && key.id != GT_DB_NULL)
         domain = bsearch(&key, reader->domains, reader->domain_count, sizeof key, compare_domains);
     if (domain == NULL)
         return name;
@@ -112,24 +98,22 @@ static uint32_t name_in_domain(struct range_reader *reader, const struct gt_nsys
 }
 
 /* The name of a row that is a range, and its kind; GT_NONE: it has none. */
-static int read_name(struct range_reader *reader, const struct gt_nsys_rows *rows, uint32_t *name, uint8_t *kind,
+static int read_name(struct range_reader *reader, const struct gt_db_rows *rows, uint32_t *name, uint8_t *kind,
                      struct gt_error *error)
 {
-    struct gt_workload *workload = reader->nsys->import.workload;
-    const char *text = gt_nsys_row_text(rows, TEXT);
-    size_t length = text != NULL ? operator_length(text) : 0;
+    const char *text = gt_db_row_text(rows, TEXT);
 
-    *kind = length > 0 ? GT_RANGE_OPERATOR : GT_RANGE_NVTX;
-    if (length > 0)
-        *name = gt_name(workload, text, length);
-    else if (read_text(reader->nsys, rows, name, error) != 0)
+    *kind = GT_RANGE_NVTX;
+    if (text != NULL && *text != '\0')
+        *name = gt_import_marker_name(&reader->nsys->import, text, strlen(text), kind);
+    else if (gt_nsys_name(reader->nsys, rows->value[TEXT_ID], name, error) != 0)
         return -1;
     if (*name != GT_NONE)
         *name = name_in_domain(reader, rows, *name);
     return 0;
 }
 
-static int read_range(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+static int read_range(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
     struct range_reader *reader = user;
     struct gt_import *import = &reader->nsys->import;
@@ -145,7 +129,7 @@ static int read_range(void *user, const struct gt_nsys_rows *rows, struct gt_err
     if (read_name(reader, rows, &name, &kind, error) != 0)
         return -1;
     /* Without an end: not over when the recording was. */
-    if (name == GT_NONE || value[THREAD] == GT_NSYS_NULL || value[START] < 0 || value[END] < value[START]) {
+    if (name == GT_NONE || value[THREAD] == GT_DB_NULL || value[START] < 0 || value[END] < value[START]) {
         gt_import_warn(import->workload, "ranges-unreadable", 1);
         return 0;
     }
@@ -168,11 +152,11 @@ int gt_nsys_read_ranges(struct gt_nsys *nsys, struct gt_error *error)
     if (gt_nsys_read_meanings(nsys, "ENUM_NSYS_EVENT_TYPE", known_types, sizeof known_types / sizeof known_types[0],
                               &reader.types, error) != 0)
         return -1;
-    status = gt_nsys_each_row(&nsys->db, &table, read_domain, &reader, error);
+    status = gt_db_each_row(&nsys->db, &table, read_domain, &reader, error);
     if (reader.domain_count > 1)
         qsort(reader.domains, reader.domain_count, sizeof *reader.domains, compare_domains);
     if (status == 0)
-        status = gt_nsys_each_row(&nsys->db, &table, read_range, &reader, error);
+        status = gt_db_each_row(&nsys->db, &table, read_range, &reader, error);
     free(reader.domains);
     return status;
 }

@@ -5,11 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "traces/import/builder.h"
 #include "traces/io/data_path.h"
 #include "traces/io/overwrite.h"
 #include "traces/io/temporary.h"
-#include "traces/nsys/db.h"
+#include "traces/nsys/internal.h"
 
 static int say_where_to_export(const char *report, struct gt_error *error)
 {
@@ -45,7 +44,7 @@ static int export_report(const char *report, char *database, char *said, struct 
     return gt_tool_finish(&run, error) == 0 ? 0 : gt_error_prefix(error, "%s: ", report);
 }
 
-int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct gt_import_options *options,
+int gt_nsys_report_open(struct gt_db *db, const char *report, const struct gt_import_options *options,
                         struct gt_error *error)
 {
     struct gt_import_options of_export = options != NULL ? *options : (struct gt_import_options){ .input = NULL };
@@ -63,7 +62,7 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
     if (asprintf(&database, "%s/report.sqlite", folder) < 0 || asprintf(&said, "%s/said", folder) < 0)
         gt_bug("asprintf failed");
     if (export_report(report, database, said, error) == 0)
-        status = gt_nsys_db_open(db, database, &of_export, error);
+        status = gt_db_open(db, database, &gt_nsys_maker, &of_export, error);
     gt_temporary_remove(folder); /* SQLite has the database open */
     db->path = report;
     free(folder);

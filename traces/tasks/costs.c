@@ -26,6 +26,8 @@ struct cost {
 struct gt_task_costs {
     struct cost *costs; /* by kind, then size */
     uint32_t count, room;
+    struct gt_task_slices recorded;
+    bool is_recorded;
 };
 
 static const struct unit {
@@ -227,6 +229,53 @@ static bool is_json(struct gt_input *input)
     return at < bytes && head[at] == '{';
 }
 
+/* The mean of each kind's tasks. */
+static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path,
+                          struct gt_error *error)
+{
+    const struct gt_task_slices *recorded = &costs->recorded;
+    double *total_ps, *tasks;
+
+    costs->is_recorded = true;
+    if (gt_task_slices_read(&costs->recorded, input, path, error) != 0)
+        return -1;
+    total_ps = gt_calloc(recorded->kind_count, sizeof *total_ps);
+    tasks = gt_calloc(recorded->kind_count, sizeof *tasks);
+    for (uint32_t i = 0; i < recorded->count; i++) {
+        total_ps[recorded->slices[i].kind] +=
+            (double)(recorded->slices[i].end_ns - recorded->slices[i].start_ns) * 1000;
+        tasks[recorded->slices[i].kind]++;
+    }
+    for (uint32_t k = 0; k < recorded->kind_count; k++) {
+        double mean_ps = tasks[k] > 0 ? total_ps[k] / tasks[k] : 0;
+
+        if (tasks[k] == 0) /* none of that name has ended */
+            continue;
+        gt_array_grow(costs->costs, costs->count, costs->room);
+        costs->costs[costs->count++] = (struct cost){
+            .kind = gt_strdup(recorded->kinds[k]),
+            .size = NO_SIZE,
+            .time_ps = mean_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)mean_ps : GT_TIME_LIMIT_PS,
+        };
+    }
+    free(total_ps);
+    free(tasks);
+    return 0;
+}
+
+const struct gt_task_slices *gt_task_costs_recorded(const struct gt_task_costs *costs)
+{
+    return costs->is_recorded ? &costs->recorded : NULL;
+}
+
+static bool is_recording(struct gt_input *input)
+{
+    size_t bytes;
+    const unsigned char *head = gt_input_head(input, HEAD_BYTES, &bytes);
+
+    return gt_task_slices_sniff(head, bytes);
+}
+
 struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *error)
 {
     struct gt_input *input = gt_input_open(path, error);
@@ -236,7 +285,10 @@ struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *erro
     if (input == NULL)
         return NULL;
     costs = gt_calloc(1, sizeof *costs);
-    status = is_json(input) ? read_json(costs, input, path, error) : read_csv(costs, input, path, error);
+    if (is_recording(input))
+        status = read_recording(costs, input, path, error);
+    else
+        status = is_json(input) ? read_json(costs, input, path, error) : read_csv(costs, input, path, error);
     gt_input_close(input);
     if (status == 0) {
         qsort(costs->costs, costs->count, sizeof *costs->costs, compare);
@@ -255,6 +307,7 @@ void gt_task_costs_free(struct gt_task_costs *costs)
     for (uint32_t i = 0; i < costs->count; i++)
         free(costs->costs[i].kind);
     free(costs->costs);
+    gt_task_slices_free(&costs->recorded);
     free(costs);
 }
 
@@ -337,6 +390,21 @@ static void price_graph(struct gt_task_costs *costs, const struct gt_workload *w
     }
 }
 
+/* What the profiler shows of the workers' scheduler is no task. */
+static void keep_used(struct gt_task_costs *costs)
+{
+    bool *kept = gt_calloc(costs->recorded.kind_count + 1ull, sizeof *kept);
+
+    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
+        const struct cost key = { .kind = costs->recorded.kinds[k], .size = NO_SIZE };
+        const struct cost *of = bsearch(&key, costs->costs, costs->count, sizeof key, compare);
+
+        kept[k] = of != NULL && of->used;
+    }
+    gt_task_slices_keep(&costs->recorded, kept);
+    free(kept);
+}
+
 void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
                           struct gt_task_cost_report *report)
 {
@@ -348,4 +416,6 @@ void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workl
     for (uint32_t i = 0; i < costs->count && report->unused == NULL; i++)
         if (!costs->costs[i].used)
             report->unused = costs->costs[i].kind;
+    if (costs->is_recorded)
+        keep_used(costs);
 }

@@ -3,6 +3,7 @@
 #define GRIDTIDE_TRACES_TASKS_COSTS_H
 
 #include "sim/workload/workload.h"
+#include "traces/tasks/slices.h"
 
 /* What a task of a kind takes: always the same, or by how much it moves or does.  Between two sizes the time is on the
  * line through them, below the least it is the least's, beyond the most it grows in proportion. */
@@ -15,8 +16,12 @@ struct gt_task_costs;
  *
  *   {"time_us":{"ADD":0.5,"GEMV_TILE":[[131072,1.9],[262144,3.1]]},"by":"bytes"}     or JSON; `by` may be left out
  *
+ * or a recording of the workers (slices.h): then a task takes the mean of those of its kind.
+ *
  * NULL with "PATH: ..." or "PATH:LINE: ..." in error. */
 struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *error);
+/* The recording that the times are of; NULL: they are of a table. */
+const struct gt_task_slices *gt_task_costs_recorded(const struct gt_task_costs *costs);
 void gt_task_costs_free(struct gt_task_costs *costs);
 
 /* How many tasks took a time from the table, had one, found none; a kind of the table that no graph has (NULL: none). */
@@ -24,7 +29,8 @@ struct gt_task_cost_report {
     uint64_t priced, had, without;
     const char *unused;
 };
-/* Tasks that say no time, themselves or by their kind, take it from the table. */
+/* Tasks that say no time, themselves or by their kind, take it from the table.  Of a recording what no task is called stays out
+ * from then on. */
 void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
                           struct gt_task_cost_report *report);
 

@@ -47,6 +47,7 @@ int gt_inquiry_begin(struct gt_inquiry *inquiry, const char *path, const struct 
     inquiry->name = inquiry->workload->name != NULL ? gt_strdup(inquiry->workload->name) : gt_path_stem(path);
     if (gt_run_device(inquiry->workload, model->device, quiet, &inquiry->device, error) != 0)
         return -1;
+    inquiry->host.gpu_unmodelled = model->device == NULL && !gt_run_gpu_modelled(inquiry->workload);
     return model_kernels(inquiry, model, quiet, error);
 }
 

@@ -106,7 +106,11 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
                                    file_of(workload), workload->device);
     }
     if (workload->setting_count > 0) {
-        if (!quiet)
+        if (!quiet && !gt_run_gpu_modelled(workload))
+            fputs("gridtide: no model of the trace's GPU: recorded durations are replayed; what depends on its "
+                  "caches, links and launch costs is unknown\n",
+                  stderr);
+        else if (!quiet)
             fputs("gridtide: no device file for the trace's GPU: using the trace's device block and defaults for "
                   "the rest (--device selects another)\n",
                   stderr);
@@ -116,6 +120,11 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         fprintf(stderr, "gridtide: the trace names no device: using %s (--device selects another)\n",
                 fallback_device);
     return gt_device_load(fallback_device, device, error);
+}
+
+bool gt_run_gpu_modelled(const struct gt_workload *workload)
+{
+    return warning_of(workload, GT_WARNING_UNMODELLED) == NULL;
 }
 
 void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet)
@@ -212,6 +221,31 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
     free(shown);
 }
 
+/* What the recording says of its workers: bubbles are the time between the first task's start and the last one's end, on all
+ * workers, that no task took. */
+static void tell_recorded(const struct gt_task_slices *recorded)
+{
+    uint64_t first_ns = UINT64_MAX, last_ns = 0;
+    double busy_ns = 0, all_ns;
+
+    for (uint32_t next = 0; next < recorded->count;) {
+        const struct gt_worker_time time = gt_task_slices_worker(recorded, &next);
+
+        first_ns = time.start_ns < first_ns ? time.start_ns : first_ns;
+        last_ns = time.end_ns > last_ns ? time.end_ns : last_ns;
+        busy_ns += (double)time.busy_ns;
+    }
+    all_ns = (double)(last_ns - first_ns) * recorded->workers;
+    fprintf(stderr,
+            "gridtide: times are means of %" PRIu32
+            " recorded tasks, with the contention that they had; recorded: %" PRIu32
+            " workers, %.3f us, %.1f%% of it bubbles\n",
+            recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
+            all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
+    if (recorded->open > 0)
+        fprintf(stderr, "gridtide: %" PRIu64 " recorded tasks have no end: they are left out\n", recorded->open);
+}
+
 static int price_by_table(const char *path, struct gt_workload *workload, const char *name, bool quiet,
                           struct gt_error *error)
 {
@@ -224,6 +258,8 @@ static int price_by_table(const char *path, struct gt_workload *workload, const 
     gt_task_costs_attach(costs, workload, &report);
     if (!quiet)
         tell(&report, path, name);
+    if (!quiet && gt_task_costs_recorded(costs) != NULL && report.priced > 0)
+        tell_recorded(gt_task_costs_recorded(costs));
     gt_task_costs_free(costs);
     if (report.priced > 0 || report.had + report.without == 0)
         return 0;

@@ -23,6 +23,9 @@ void gt_print_warnings(const struct gt_workload *workload);
 int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet, struct gt_device *device,
                   struct gt_error *error);
 
+/* Is there a model of the GPU that it was recorded on?  Else only recorded durations say what that GPU does. */
+bool gt_run_gpu_modelled(const struct gt_workload *workload);
+
 /* Count the streams of a priority that `device` does not have, which the simulator takes for the nearest, as a
  * warning of the workload; it is told unless `quiet`. */
 void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet);

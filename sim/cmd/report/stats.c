@@ -7,11 +7,12 @@
 #include "sim/cmd/input/cmd.h"
 #include "sim/cmd/input/options.h"
 #include "sim/cmd/report/stats_tables.h"
+#include "sim/cmd/report/stats_workers.h"
 #include "traces/explain/part.h"
 #include "traces/store/store.h"
 
 struct arguments {
-    const char *store, *run;
+    const char *store, *run, *recorded_tasks;
     enum gt_format format;
     struct gt_filter filter;
 };
@@ -21,6 +22,9 @@ static const struct argp_option options[] = {
     GT_OPTION_TABLE,
     { "run", 'r', "simulated|measured", 0,
       "Which run: the newest simulated run (the default) or the newest measured run", 0 },
+    { "recorded-tasks", 'T', "FILE", 0,
+      "Show the workers of a persistent kernel beside those of this recording (Perfetto, of Mirage or FlashInfer)",
+      0 },
     { 0 },
 };
 
@@ -37,6 +41,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "unknown kind of run '%s'; kinds are simulated, measured", text);
         arguments->run = text;
         return 0;
+    case 'T': arguments->recorded_tasks = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -84,6 +89,18 @@ static struct gt_loaded_run *load_run(struct gt_database *database, int64_t run_
     return NULL;
 }
 
+/* One more table: how many there are; -1, and they are freed. */
+static int add_workers(struct gt_database *database, int64_t run_id, const struct arguments *arguments,
+                       struct gt_table **tables, int count, struct gt_error *error)
+{
+    tables[count] = gt_stats_workers_table(database, run_id, arguments->recorded_tasks, error);
+    if (tables[count] != NULL)
+        return count + 1;
+    while (count > 0)
+        gt_table_free(tables[--count]);
+    return -1;
+}
+
 static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
@@ -91,11 +108,13 @@ static int print_stats(struct gt_store *store, const void *user, struct gt_error
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
     struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, &arguments->filter, error);
     struct gt_loaded_run *loaded = stats == NULL ? NULL : load_run(database, run_id, &arguments->filter, error);
-    struct gt_table *tables[GT_STATS_TABLES_MAX];
+    struct gt_table *tables[GT_STATS_TABLES_MAX + 1];
     int count = -1;
 
     if (loaded != NULL && tell_change(store, run_id, arguments, error) == 0)
         count = gt_stats_tables(stats, loaded, arguments->format, tables, error);
+    if (count >= 0 && arguments->recorded_tasks != NULL)
+        count = add_workers(database, run_id, arguments, tables, count, error);
     if (count >= 0)
         gt_tables_print(stdout, arguments->format, tables, (size_t)count);
     for (int i = 0; i < count; i++)

@@ -253,6 +253,12 @@ static int prepare(struct gt_run_work *work)
     if (gt_price_tasks(arguments->model.task_costs, work->workload, &work->asked.device, work->name,
                        arguments->model.quiet, work->error) != 0)
         return -1;
+    if (asks_for_change(work) && !gt_run_gpu_modelled(work->workload))
+        return gt_error_set(
+            work->error,
+            "%.300s: there is no model of the recorded GPU: its recorded durations can be replayed, but "
+            "not with other streams or on another device",
+            arguments->trace);
     if (asks_for_change(work) && gt_run_ask_engine(work) != 0)
         return -1;
     prepare_variants(work);

@@ -1,12 +1,12 @@
 /* db.c - tables of integers, built from what a database has, checked row by row. */
-#include "traces/nsys/db.h"
+#include "traces/tables/db.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql, struct gt_error *error)
+struct gt_query *gt_db_query(struct gt_db *db, const char *table, const char *sql, struct gt_error *error)
 {
     struct gt_query *query = gt_query_new(&db->base, sql, error);
 
@@ -16,8 +16,7 @@ struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, cons
 }
 
 /* Whether `sql`, with two texts bound, gives a row: 1, 0, or -1. */
-static int gives_row(struct gt_nsys_db *db, const char *sql, const char *table, const char *column,
-                     struct gt_error *error)
+static int gives_row(struct gt_db *db, const char *sql, const char *table, const char *column, struct gt_error *error)
 {
     struct gt_query *query = gt_query_new(&db->base, sql, error);
     int row;
@@ -32,27 +31,27 @@ static int gives_row(struct gt_nsys_db *db, const char *sql, const char *table, 
     return row;
 }
 
-int gt_nsys_db_has_table(struct gt_nsys_db *db, const char *table, struct gt_error *error)
+int gt_db_has_table(struct gt_db *db, const char *table, struct gt_error *error)
 {
     return gives_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?1", table,
                      NULL, error);
 }
 
 /* Whether the table has a column: 1; 0, with an error where it must have; -1. */
-static int has_column(struct gt_nsys_db *db, const struct gt_nsys_table *table, const struct gt_nsys_column *column,
+static int has_column(struct gt_db *db, const struct gt_db_table *table, const struct gt_db_column *column,
                       struct gt_error *error)
 {
     int there = gives_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table->name,
                           column->name, error);
 
-    if (there == 0 && column->need != GT_NSYS_MAY_LACK && column->need != GT_NSYS_TEXT)
-        return gt_error_set(error, "%s: table %s has no column %s; is this an Nsight Systems export?", db->path,
-                            table->name, column->name);
+    if (there == 0 && column->need != GT_DB_MAY_LACK && column->need != GT_DB_TEXT)
+        return gt_error_set(error, "%s: table %s has no column %s; is this %s?", db->path, table->name, column->name,
+                            db->maker->file);
     return there;
 }
 
 /* "SELECT rowid, c1, NULL, c3 FROM table": NULL for the columns that this schema lacks. Malloced. */
-static char *select_columns(struct gt_nsys_db *db, const struct gt_nsys_table *table, struct gt_error *error)
+static char *select_columns(struct gt_db *db, const struct gt_db_table *table, struct gt_error *error)
 {
     char *sql;
     size_t bytes;
@@ -77,26 +76,26 @@ static char *select_columns(struct gt_nsys_db *db, const struct gt_nsys_table *t
     return NULL;
 }
 
-int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db, const struct gt_nsys_table *table,
-                      struct gt_error *error)
+int gt_db_rows_open(struct gt_db_rows *rows, struct gt_db *db, const struct gt_db_table *table,
+                    struct gt_error *error)
 {
-    int there = gt_nsys_db_has_table(db, table->name, error);
+    int there = gt_db_has_table(db, table->name, error);
     char *sql;
 
-    *rows = (struct gt_nsys_rows){ .db = db, .table = table };
-    if (table->column_count > GT_NSYS_COLUMNS)
-        gt_bug("table %s: more than %d columns", table->name, GT_NSYS_COLUMNS);
+    *rows = (struct gt_db_rows){ .db = db, .table = table };
+    if (table->column_count > GT_DB_COLUMNS)
+        gt_bug("table %s: more than %d columns", table->name, GT_DB_COLUMNS);
     if (there != 1)
         return there;
     sql = select_columns(db, table, error);
     if (sql == NULL)
         return -1;
-    rows->query = gt_nsys_db_query(db, table->name, sql, error);
+    rows->query = gt_db_query(db, table->name, sql, error);
     free(sql);
     return rows->query == NULL ? -1 : 1;
 }
 
-int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, const char *format, ...)
+int gt_db_row_error(const struct gt_db_rows *rows, struct gt_error *error, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -108,32 +107,32 @@ int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, c
                         text);
 }
 
-static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
+static int read_value(struct gt_db_rows *rows, int i, struct gt_error *error)
 {
-    const struct gt_nsys_column *column = &rows->table->columns[i];
+    const struct gt_db_column *column = &rows->table->columns[i];
     int64_t value = gt_query_integer(rows->query, i + 1);
 
-    rows->value[i] = GT_NSYS_NULL;
-    if (column->need == GT_NSYS_TEXT)
+    rows->value[i] = GT_DB_NULL;
+    if (column->need == GT_DB_TEXT)
         return 0;
-    if (gt_query_absent(rows->query, i + 1) && column->need != GT_NSYS_VALUE)
+    if (gt_query_absent(rows->query, i + 1) && column->need != GT_DB_VALUE)
         return 0;
     if (!gt_query_is_integer(rows->query, i + 1))
-        return gt_nsys_row_error(rows, error, "column %s contains %s, not an integer", column->name,
-                                 gt_query_kind(rows->query, i + 1));
+        return gt_db_row_error(rows, error, "column %s contains %s, not an integer", column->name,
+                               gt_query_kind(rows->query, i + 1));
     if (value < column->low || value > column->high)
-        return gt_nsys_row_error(rows, error, "column %s is %lld; it must be in %lld..%lld", column->name,
-                                 (long long)value, (long long)column->low, (long long)column->high);
+        return gt_db_row_error(rows, error, "column %s is %lld; it must be in %lld..%lld", column->name,
+                               (long long)value, (long long)column->low, (long long)column->high);
     rows->value[i] = value;
     return 0;
 }
 
-const char *gt_nsys_row_text(const struct gt_nsys_rows *rows, int i)
+const char *gt_db_row_text(const struct gt_db_rows *rows, int i)
 {
     return gt_query_is_text(rows->query, i + 1) ? gt_query_string(rows->query, i + 1) : NULL;
 }
 
-int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error)
+int gt_db_rows_next(struct gt_db_rows *rows, struct gt_error *error)
 {
     int status = gt_query_next(rows->query, error);
 
@@ -147,27 +146,27 @@ int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error)
     return 1;
 }
 
-void gt_nsys_rows_close(struct gt_nsys_rows *rows)
+void gt_db_rows_close(struct gt_db_rows *rows)
 {
     gt_query_end(rows->query);
     rows->query = NULL;
 }
 
-int gt_nsys_each_row(struct gt_nsys_db *db, const struct gt_nsys_table *table,
-                     int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error), void *user,
-                     struct gt_error *error)
+int gt_db_each_row(struct gt_db *db, const struct gt_db_table *table,
+                   int (*row)(void *user, const struct gt_db_rows *rows, struct gt_error *error), void *user,
+                   struct gt_error *error)
 {
-    struct gt_nsys_rows rows;
-    int status = gt_nsys_rows_open(&rows, db, table, error);
+    struct gt_db_rows rows;
+    int status = gt_db_rows_open(&rows, db, table, error);
 
     if (status != 1)
         return status;
-    while ((status = gt_nsys_rows_next(&rows, error)) == 1) {
+    while ((status = gt_db_rows_next(&rows, error)) == 1) {
         if (row(user, &rows, error) != 0) {
             status = -1;
             break;
         }
     }
-    gt_nsys_rows_close(&rows);
+    gt_db_rows_close(&rows);
     return status;
 }

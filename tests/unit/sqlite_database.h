@@ -1,6 +1,6 @@
-/* nsys_database.h - databases like those of Nsight Systems, for tests: a schema's script and what a test changes. */
-#ifndef GRIDTIDE_TESTS_NSYS_DATABASE_H
-#define GRIDTIDE_TESTS_NSYS_DATABASE_H
+/* sqlite_database.h - databases like those of profilers, for tests: a script and what a test changes. */
+#ifndef GRIDTIDE_TESTS_SQLITE_DATABASE_H
+#define GRIDTIDE_TESTS_SQLITE_DATABASE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,21 +15,21 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "traces/nsys/nsys.h"
+#include "sim/base/error.h"
 
-static char folder[] = "/tmp/gridtide-nsys-test-XXXXXX";
+static char folder[] = "/tmp/gridtide-sqlite-test-XXXXXX";
 static char path[96];
 static struct gt_error error;
 
-/* The database that tests/data/nsys-SCHEMA.sql and then `more` make, at `path`. */
-static void make(const char *schema, const char *more)
+/* The database that tests/data/NAME.sql and then `more` make, at `path`. */
+static void make(const char *name, const char *more)
 {
     char script[512];
     char *text = calloc(1, 1 << 16), *message = NULL;
     sqlite3 *database;
     FILE *file;
 
-    snprintf(script, sizeof script, "%s/tests/data/nsys-%s.sql", getenv("GRIDTIDE_SOURCE"), schema);
+    snprintf(script, sizeof script, "%s/tests/data/%s.sql", getenv("GRIDTIDE_SOURCE"), name);
     file = fopen(script, "r");
     assert_non_null(file);
     assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);

@@ -1,5 +1,5 @@
 /* open.c - a database file, packed or not, opened so that nothing is ever written beside it. */
-#include "traces/nsys/db.h"
+#include "traces/tables/db.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,16 +43,14 @@ static uint64_t stated_bytes(const unsigned char *header)
     return (uint64_t)(page == 1 ? 65536 : page) * big_endian(header + PAGES_AT, 4);
 }
 
-static int check_header(const char *path, const unsigned char *header, size_t bytes, struct gt_error *error)
+static int check_header(const struct gt_db *db, const unsigned char *header, size_t bytes, struct gt_error *error)
 {
     if (bytes == 0)
-        return gt_error_set(error, "%s: the file is empty", path);
+        return gt_error_set(error, "%s: the file is empty", db->path);
     if (bytes < sizeof magic || memcmp(header, magic, sizeof magic) != 0)
-        return gt_error_set(
-            error, "%s: not an SQLite database; export the report with 'nsys export --type sqlite REPORT.nsys-rep'",
-            path);
+        return gt_error_set(error, "%s: not an SQLite database; %s", db->path, db->maker->advice);
     if (bytes < HEADER_BYTES)
-        return gt_error_set(error, "%s: truncated after %zu bytes, within the database header", path, bytes);
+        return gt_error_set(error, "%s: truncated after %zu bytes, within the database header", db->path, bytes);
     return 0;
 }
 
@@ -75,7 +73,7 @@ static int open_temporary(struct gt_error *error)
 
     if (folder == NULL || *folder == '\0' || strlen(folder) > sizeof name - 32)
         folder = "/tmp";
-    strcpy(stpcpy(name, folder), "/gridtide-nsys-XXXXXX");
+    strcpy(stpcpy(name, folder), "/gridtide-tables-XXXXXX");
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
         return gt_error_set(error, "cannot create a temporary file in %s for unpacking: %s (set TMPDIR)", folder,
@@ -119,7 +117,7 @@ static int write_full(int fd, const unsigned char *buffer, size_t bytes, struct 
 }
 
 /* Unpack all of `input` into `fd`; what lies beyond the database's own end is an error at once. */
-static int unpack(const char *path, struct gt_input *input, int fd, const struct gt_import_options *options,
+static int unpack(const struct gt_db *db, struct gt_input *input, int fd, const struct gt_import_options *options,
                   uint64_t *total, struct gt_error *error)
 {
     unsigned char *chunk = gt_realloc(NULL, CHUNK_BYTES, 1);
@@ -130,7 +128,7 @@ static int unpack(const char *path, struct gt_input *input, int fd, const struct
     *total = 0;
     while ((got = read_full(input, chunk, CHUNK_BYTES, error)) >= 0) {
         if (*total == 0) {
-            if (check_header(path, chunk, (size_t)got, error) != 0)
+            if (check_header(db, chunk, (size_t)got, error) != 0)
                 break;
             memcpy(header, chunk, HEADER_BYTES);
             /* The image has no write-ahead log beside it, whatever mode the database was left in. */
@@ -138,17 +136,17 @@ static int unpack(const char *path, struct gt_input *input, int fd, const struct
                 chunk[WRITE_VERSION_AT] = chunk[READ_VERSION_AT] = 1;
         }
         if (got == 0) {
-            status = check_length(path, header, *total, error);
+            status = check_length(db->path, header, *total, error);
             break;
         }
         *total += (uint64_t)got;
         if (stated_bytes(header) != 0 && *total > stated_bytes(header)) {
-            gt_error_set(error, "%s: has data after the %llu bytes of its database", path,
+            gt_error_set(error, "%s: has data after the %llu bytes of its database", db->path,
                          (unsigned long long)stated_bytes(header));
             break;
         }
         if (write_full(fd, chunk, (size_t)got, error) != 0) {
-            gt_error_prefix(error, "%s: ", path);
+            gt_error_prefix(error, "%s: ", db->path);
             break;
         }
         if (options != NULL && options->progress != NULL)
@@ -159,13 +157,13 @@ static int unpack(const char *path, struct gt_input *input, int fd, const struct
 }
 
 /* Unpack into an unlinked file and let SQLite read its mapping: no name, so nothing is left behind. */
-static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const struct gt_import_options *options,
+static int open_packed(struct gt_db *db, struct gt_input *input, const struct gt_import_options *options,
                        struct gt_error *error)
 {
     uint64_t bytes = 0;
     int fd = open_temporary(error), status;
 
-    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path) : unpack(db->path, input, fd, options, &bytes, error);
+    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path) : unpack(db, input, fd, options, &bytes, error);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         db->image_bytes = bytes;
@@ -182,12 +180,12 @@ static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const stru
 }
 
 /* 1: a database as it is, of *bytes; 0: something else, or for gt_input to say what is wrong; -1. */
-static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
+static int is_plain(const struct gt_db *db, uint64_t *bytes, struct gt_error *error)
 {
     unsigned char header[HEADER_BYTES];
     struct stat stat;
     ssize_t got = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(db->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int plain = 0;
 
     *bytes = 0;
@@ -197,8 +195,8 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
         got = read(fd, header, sizeof header);
     if (got >= (ssize_t)sizeof magic && memcmp(header, magic, sizeof magic) == 0) {
         *bytes = (uint64_t)stat.st_size;
-        if (check_header(path, header, (size_t)got, error) != 0 ||
-            check_length(path, header, (uint64_t)stat.st_size, error) != 0)
+        if (check_header(db, header, (size_t)got, error) != 0 ||
+            check_length(db->path, header, (uint64_t)stat.st_size, error) != 0)
             plain = -1;
         else
             plain = 1;
@@ -207,33 +205,33 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
     return plain;
 }
 
-int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_import_options *options,
-                    struct gt_error *error)
+int gt_db_open(struct gt_db *db, const char *path, const struct gt_db_maker *maker,
+               const struct gt_import_options *options, struct gt_error *error)
 {
     struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);
     uint64_t bytes;
     int status;
 
-    *db = (struct gt_nsys_db){ .path = path };
+    *db = (struct gt_db){ .path = path, .maker = maker };
     if (input == NULL)
         return -1;
-    status = gt_input_is_plain_file(input) ? is_plain(path, &bytes, error) : 0;
+    status = gt_input_is_plain_file(input) ? is_plain(db, &bytes, error) : 0;
     if (status == 1)
         status = gt_database_open_file(&db->base, path, bytes, error);
     else if (status == 0)
         status = open_packed(db, input, options, error);
     gt_input_close(input);
     if (status != 0) {
-        gt_nsys_db_close(db);
+        gt_db_close(db);
         return -1;
     }
     return 0;
 }
 
-void gt_nsys_db_close(struct gt_nsys_db *db)
+void gt_db_close(struct gt_db *db)
 {
     gt_database_close(&db->base);
     if (db->image != NULL)
         munmap(db->image, db->image_bytes);
-    *db = (struct gt_nsys_db){ .path = db->path };
+    *db = (struct gt_db){ .path = db->path, .maker = db->maker };
 }

@@ -1,0 +1,228 @@
+/* targets.c - which stream or event a call meant.
+ *
+ * rocpd_arg has the pointers that HIP's functions got, not the numbers of streams.  A launch and its kernel share a number
+ * (rocpd_event.stack_id), and the kernel's row names its stream: so a pointer is the stream in which the operations of the
+ * launches that got it ran.  An event is what its pointer meant last: a wait is for the last record before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "traces/rocpd/internal.h"
+
+enum { CALL, NAME, VALUE, COLUMNS };
+static const struct gt_db_column columns[COLUMNS] = {
+    [CALL] = { "event_id", GT_DB_VALUE, GT_DB_ANY },
+    [NAME] = { "name", GT_DB_TEXT, 0, 0 },
+    [VALUE] = { "value", GT_DB_TEXT, 0, 0 },
+};
+
+static bool is_any(const char *text, const char *one, const char *other)
+{
+    return strcmp(text, one) == 0 || strcmp(text, other) == 0;
+}
+
+/* "0x5581d8c0", or a decimal number. */
+static bool read_pointer(const char *text, uint64_t *pointer)
+{
+    char *end;
+
+    *pointer = strtoull(text, &end, 0);
+    return end != text && (*end == '\0' || *end == ' ');
+}
+
+static int read_argument(void *user, const struct gt_db_rows *rows, struct gt_error *error)
+{
+    struct rocpd *rocpd = user;
+    const char *name = gt_db_row_text(rows, NAME), *value = gt_db_row_text(rows, VALUE);
+    bool is_stream = name != NULL && is_any(name, "stream", "hStream");
+    bool is_event = name != NULL && is_any(name, "event", "hEvent");
+    struct rocpd_arguments *last;
+    uint64_t pointer;
+
+    (void)error;
+    if ((!is_stream && !is_event) || value == NULL || !read_pointer(value, &pointer))
+        return 0;
+    last = rocpd->argument_count > 0 ? &rocpd->arguments[rocpd->argument_count - 1] : NULL;
+    if (last == NULL || last->event_id != rows->value[CALL]) {
+        gt_array_grow(rocpd->arguments, rocpd->argument_count, rocpd->argument_room);
+        last = &rocpd->arguments[rocpd->argument_count++];
+        *last = (struct rocpd_arguments){ .event_id = rows->value[CALL] };
+    }
+    if (is_stream) {
+        last->stream = pointer;
+        last->has_stream = true;
+    } else {
+        last->event = pointer;
+        last->has_event = true;
+    }
+    return 0;
+}
+
+static int by_event_id(const void *left, const void *right)
+{
+    const struct rocpd_arguments *a = left, *b = right;
+
+    GT_ORDER(a->event_id, b->event_id);
+    return 0;
+}
+
+int rocpd_read_arguments(struct rocpd *rocpd, struct gt_error *error)
+{
+    rocpd->argument_count = 0; /* those of another set */
+    if (rocpd_each_row(rocpd, "rocpd_arg", columns, COLUMNS, read_argument, error) != 0)
+        return -1;
+    if (rocpd->argument_count > 1)
+        qsort(rocpd->arguments, rocpd->argument_count, sizeof *rocpd->arguments, by_event_id);
+    return 0;
+}
+
+const struct rocpd_arguments *rocpd_arguments_of(const struct rocpd *rocpd, int64_t event_id)
+{
+    const struct rocpd_arguments key = { .event_id = event_id };
+
+    return rocpd->argument_count == 0
+               ? NULL
+               : bsearch(&key, rocpd->arguments, rocpd->argument_count, sizeof key, by_event_id);
+}
+
+/* What a pointer of a process means: a stream, or the event that its last record made. */
+struct meaning {
+    UT_hash_handle hh;
+    struct meaning_key {
+        uint64_t process, pointer;
+    } key;
+    uint32_t index;
+};
+
+static struct meaning *find(struct meaning *meanings, uint64_t process, uint64_t pointer)
+{
+    const struct meaning_key key = { process, pointer };
+    struct meaning *found;
+
+    HASH_FIND(hh, meanings, &key, sizeof key, found);
+    return found;
+}
+
+static struct meaning *learn(struct meaning **meanings, uint64_t process, uint64_t pointer, uint32_t index)
+{
+    struct meaning *added = gt_calloc(1, sizeof *added);
+
+    added->key = (struct meaning_key){ process, pointer };
+    added->index = index;
+    HASH_ADD(hh, *meanings, key, sizeof added->key, added);
+    return added;
+}
+
+static void forget(struct meaning *meanings)
+{
+    struct meaning *meaning, *next;
+
+    HASH_ITER(hh, meanings, meaning, next)
+    {
+        HASH_DEL(meanings, meaning);
+        free(meaning);
+    }
+}
+
+/* The stream of a call's first operation: by process and the number that both share. */
+struct asked {
+    uint64_t process;
+    uint32_t correlation, stream;
+};
+
+static int by_call(const void *left, const void *right)
+{
+    const struct asked *a = left, *b = right;
+
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->correlation, b->correlation);
+    return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct rocpd_mark *a = left, *b = right;
+
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(a->call, b->call);
+    return 0;
+}
+
+/* Learn streams by the operations of the calls that got their pointers. */
+static struct meaning *learn_streams(struct rocpd *rocpd)
+{
+    const struct gt_import *import = &rocpd->import;
+    struct asked *asked = gt_calloc(import->op_count + 1ull, sizeof *asked);
+    struct meaning *streams = NULL;
+
+    for (uint32_t i = 0; i < import->op_count; i++)
+        asked[i] = (struct asked){ import->ops[i].process, import->ops[i].correlation, import->ops[i].stream };
+    if (import->op_count > 1)
+        qsort(asked, import->op_count, sizeof *asked, by_call);
+    for (size_t i = 0; i < rocpd->mark_count; i++) {
+        const struct rocpd_mark *mark = &rocpd->marks[i];
+        const struct asked key = { mark->process, (uint32_t)import->calls[mark->call].correlation, 0 };
+        const struct asked *of = NULL;
+
+        if (mark->arguments.has_stream && key.correlation != GT_NO_CORRELATION && import->op_count > 0 &&
+            find(streams, mark->process, mark->arguments.stream) == NULL)
+            of = bsearch(&key, asked, import->op_count, sizeof key, by_call);
+        if (of != NULL)
+            learn(&streams, mark->process, mark->arguments.stream, of->stream);
+    }
+    free(asked);
+    return streams;
+}
+
+static uint32_t stream_of(struct rocpd *rocpd, struct meaning *streams, const struct rocpd_mark *mark)
+{
+    struct meaning *known = NULL;
+
+    if (mark->arguments.has_stream)
+        known = find(streams, mark->process, mark->arguments.stream);
+    if (known != NULL)
+        return known->index;
+    /* hipStream_t 0 is the default stream. */
+    return mark->arguments.has_stream && mark->arguments.stream == 0 ? rocpd_known_stream(rocpd, mark->process, 0)
+                                                                     : GT_NONE;
+}
+
+static uint32_t event_of(struct rocpd *rocpd, struct meaning **events, const struct rocpd_mark *mark, bool is_record)
+{
+    struct meaning *known;
+
+    if (!mark->arguments.has_event)
+        return GT_NONE;
+    known = find(*events, mark->process, mark->arguments.event);
+    if (is_record) {
+        struct gt_workload *workload = rocpd->import.workload;
+        uint32_t event = gt_workload_add_event(workload);
+
+        workload->events[event].id = mark->arguments.event;
+        if (known == NULL)
+            known = learn(events, mark->process, mark->arguments.event, event);
+        known->index = event;
+    }
+    return known != NULL ? known->index : GT_NONE;
+}
+
+void rocpd_resolve_targets(struct rocpd *rocpd)
+{
+    struct meaning *streams = learn_streams(rocpd), *events = NULL;
+
+    if (rocpd->mark_count > 1)
+        qsort(rocpd->marks, rocpd->mark_count, sizeof *rocpd->marks, by_time);
+    for (size_t i = 0; i < rocpd->mark_count; i++) {
+        const struct rocpd_mark *mark = &rocpd->marks[i];
+        struct gt_import_call *call = &rocpd->import.calls[mark->call];
+
+        call->stream = stream_of(rocpd, streams, mark);
+        call->event = event_of(rocpd, &events, mark, call->kind == GT_CALL_EVENT_RECORD);
+    }
+    forget(streams);
+    forget(events);
+}

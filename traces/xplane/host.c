@@ -1,0 +1,132 @@
+/* host.c - events of a host's threads: calls of CUDA's driver and of HIP, steps, operators and annotations. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "traces/import/cuda_api.h"
+#include "traces/xplane/internal.h"
+
+static const char nvtx[] = "NVTX:";
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static void take_call(struct xplane *xplane, const struct xplane_event *event)
+{
+    /* "cuGraphLaunch (CudaGraph:5)" */
+    size_t length = strcspn(event->name, " (");
+    const struct gt_cuda_api *api = gt_cuda_api_find(event->name, length);
+    struct gt_import_call *call = gt_import_add_call(&xplane->import);
+
+    call->start_ns = event->start_ns;
+    call->end_ns = event->end_ns;
+    call->correlation = xplane_correlation(event);
+    call->thread = gt_import_thread(&xplane->import, 0, 0, (uint64_t)event->line);
+    xplane->caller = call->thread;
+    call->name = gt_name(xplane->import.workload, event->name, length);
+    xplane->foreign |= begins(event->name, "hip");
+    if (api != NULL) {
+        call->kind = (uint8_t)api->kind;
+        call->flags = (uint8_t)api->flags;
+    }
+}
+
+/* TensorFlow's operators are "NAME:TYPE", whose type begins with a capital letter. */
+static bool is_operator(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+
+    return colon != NULL && colon > name && colon[-1] != ':' && isupper((unsigned char)colon[1]);
+}
+
+/* The range's name in the workload; steps have their number in it ("train#3"), as PyTorch's have. */
+static uint32_t name_range(struct xplane *xplane, const struct xplane_event *event, uint8_t *kind)
+{
+    struct gt_workload *workload = xplane->import.workload;
+    uint32_t name;
+    char *step;
+
+    if (begins(event->name, nvtx))
+        return gt_import_marker_name(&xplane->import, event->name + sizeof nvtx - 1,
+                                     strlen(event->name) - (sizeof nvtx - 1), kind);
+    if (!event->values[XPLANE_STEP].there) {
+        *kind = is_operator(event->name) ? GT_RANGE_OPERATOR : GT_RANGE_ANNOTATION;
+        return gt_name(workload, event->name, strlen(event->name));
+    }
+    *kind = GT_RANGE_STEP;
+    step = gt_format("%s#%lld", event->name, (long long)event->values[XPLANE_STEP].number);
+    name = gt_name(workload, step, strlen(step));
+    free(step);
+    return name;
+}
+
+static void add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, int64_t end_ns, uint32_t name,
+                      uint8_t kind)
+{
+    struct gt_import_range *range =
+        gt_import_add_range(&xplane->import, gt_import_range_thread(&xplane->import, 0, 0, thread));
+
+    range->start_ns = start_ns;
+    range->end_ns = end_ns;
+    range->name = name;
+    range->kind = kind;
+}
+
+/* What has a correlation number is a call.  "$file.py:12 f" is a function of Python, of which there are too many. */
+void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *event)
+{
+    uint8_t kind;
+    uint32_t name;
+
+    if (event->values[XPLANE_CORRELATION].there && !begins(event->name, nvtx)) {
+        take_call(xplane, event);
+    } else if (*event->name != '\0' && *event->name != '$') {
+        name = name_range(xplane, event, &kind);
+        add_range(xplane, (uint64_t)event->line, event->start_ns, event->end_ns, name, kind);
+    }
+}
+
+void xplane_name_thread(struct xplane *xplane, const char *name)
+{
+    struct gt_workload *workload = xplane->import.workload;
+
+    if (xplane->caller != GT_NONE && *name != '\0')
+        workload->threads[xplane->caller].name = gt_name(workload, name, strlen(name));
+}
+
+static int by_correlation(const void *left, const void *right)
+{
+    const struct xplane_operator *a = left, *b = right;
+
+    GT_ORDER(a->correlation, b->correlation);
+    GT_ORDER(a->name, b->name);
+    return 0;
+}
+
+/* XLA names the operator (hlo_op) at the kernel: its range is the call that launched it.  A call that launched kernels of several
+ * operators, a graph's, belongs to none. */
+void xplane_add_operators(struct xplane *xplane)
+{
+    const struct gt_import *import = &xplane->import;
+
+    if (xplane->operator_count == 0)
+        return;
+    qsort(xplane->operators, xplane->operator_count, sizeof *xplane->operators, by_correlation);
+    for (uint32_t i = 0; i < import->call_count; i++) {
+        const struct gt_import_call *call = &import->calls[i];
+        uint32_t at = GT_LOWER_BOUND(middle, 0, xplane->operator_count,
+                                     xplane->operators[middle].correlation < call->correlation);
+        const struct xplane_operator *first = &xplane->operators[at], *last = first;
+
+        if (at == xplane->operator_count || first->correlation != call->correlation)
+            continue;
+        while (last + 1 < xplane->operators + xplane->operator_count && last[1].correlation == call->correlation)
+            last++;
+        if (first->name == last->name)
+            add_range(xplane, import->workload->threads[call->thread].id, call->start_ns, call->end_ns, first->name,
+                      GT_RANGE_OPERATOR);
+    }
+}
