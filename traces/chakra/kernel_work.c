@@ -29,7 +29,7 @@ static void find_one(const struct finding *f, gt_op_index op, struct gt_kernel_w
     double share;
 
     if (range == GT_NONE || f->range_ps[range] <= 0 ||
-        !gt_work_of(gt_operator_name(f->w, range), gt_inputs_of(&f->inputs, range), NULL,
+        !gt_work_of(gt_operator_name(f->w, range), gt_inputs_of(&f->inputs, range), NULL, GT_WORK_MAIN,
                     gt_name_text(f->w, f->w->kernels[f->w->ops[op].kernel].name), &work))
         return;
     share = (double)f->w->ops[op].duration_ps / f->range_ps[range];
