@@ -41,6 +41,7 @@ both()
 samples=$GRIDTIDE_SOURCE/tests/fuzz/samples
 both input "$samples/text.gz"
 both input "$samples/text.zst"
+both input "$samples/text.xz"
 both trace "$samples/trace.jsonl"
 both simulate "$samples/trace.jsonl"
 both trace "$samples/tasks.jsonl"

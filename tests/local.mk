@@ -2,7 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
-    tests/unit/program_match \
+    tests/unit/program_match tests/unit/control_guess \
     tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
     tests/unit/families \

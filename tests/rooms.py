@@ -31,7 +31,7 @@ LEVELS = {
     "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim/serve": 7, "sim/batching": 8, "sim": 8, "sim/baseline": 9,
     "sim/changes": 10, "sim/check": 10, "sim/whatif": 11,
     "traces/io": 20, "traces/names": 20, "traces/import": 21, "traces/sass": 21, "traces/store": 21,
-    "traces/kineto": 22, "traces/recorded": 22, "traces/nsys": 22, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
+    "traces/accelsim": 22, "traces/kineto": 22, "traces/recorded": 22, "traces/nsys": 22, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
     "traces/export": 22, "traces/loads": 23, "traces/explain": 23, "traces/compare": 23, "traces/operators": 23, "traces/tasks": 23,
     "traces": 24, "traces/diff": 25, "traces/ranks": 25,
     "plots/data": 30, "plots/figures": 31, "plots/page": 32,

@@ -6,6 +6,7 @@
 
 #include "traces/importers.h"
 
+#include "traces/accelsim/accelsim.h"
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
 #include "traces/kineto/kineto.h"
@@ -30,6 +31,7 @@ const struct gt_importer *const gt_importers[] = {
     &gt_importer_nsys,
     &gt_importer_ncu,
     &gt_importer_tasks,
+    &gt_importer_accelsim,
     &gt_importer_gridtide,
     NULL,
 };

@@ -12,6 +12,7 @@ FUZZ_SAMPLES = \
     tests/fuzz/samples/task_graph.json \
     tests/fuzz/samples/tasks.jsonl \
     tests/fuzz/samples/text.gz \
+    tests/fuzz/samples/text.xz \
     tests/fuzz/samples/text.zst \
     tests/fuzz/samples/trace.jsonl
 FUZZ_TESTS = tests/fuzz.sh
