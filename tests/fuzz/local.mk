@@ -3,6 +3,9 @@ check_PROGRAMS += tests/fuzz/fuzz
 tests_fuzz_fuzz_SOURCES = tests/fuzz/fuzz.c tests/fuzz/mutation.c tests/fuzz/mutation.h
 tests_fuzz_fuzz_LDADD = $(GRIDTIDE_LIBS)
 FUZZ_SAMPLES = \
+    tests/fuzz/samples/kernel.traceg \
+    tests/fuzz/samples/kernel.tracez \
+    tests/fuzz/samples/kernelslist.g \
     tests/fuzz/samples/kineto.json \
     tests/fuzz/samples/ranks.json \
     tests/fuzz/samples/ranks_beside.json \

@@ -30,8 +30,8 @@ static void operands_are_waited_for(void **state)
 {
     static const char *const texts[] = { "LDG.E R0, [R2.64]",
                                          "FADD R1, R0, 1",
-                                         "FADD R3, R1, R1",
-                                         "ISETP.GE.AND P0, PT, R3, 0x1, PT",
+                                         "FADD R6, R1, R1",
+                                         "ISETP.GE.AND P0, PT, R6, 0x1, PT",
                                          "@P0 BRA 0x0",
                                          "EXIT",
                                          NULL };

@@ -318,13 +318,14 @@ static bool is_kernel(struct gt_input *input)
     return bytes > 0 && head[0] == '-';
 }
 
-static struct gt_workload *read_input(const char *path, struct gt_input *input,
+/* `named`: what the user gave, a folder or `path`. */
+static struct gt_workload *read_input(const char *named, const char *path, struct gt_input *input,
                                       const struct gt_import_options *options, struct gt_error *error)
 {
     struct importer importer = { .workload = gt_workload_new() };
     int status;
 
-    begin_workload(&importer, path);
+    begin_workload(&importer, named);
     status = is_kernel(input) ? read_kernel(&importer, path, input, error)
                               : read_list(&importer, path, input, options, error);
     if (status == 0) {
@@ -353,7 +354,7 @@ static struct gt_workload *read_accelsim(const char *path, const struct gt_impor
     input =
         gt_input_share(list != NULL || options == NULL ? NULL : options->input, list != NULL ? list : path, error);
     if (input != NULL) {
-        workload = read_input(list != NULL ? list : path, input, options, error);
+        workload = read_input(path, list != NULL ? list : path, input, options, error);
         gt_input_close(input);
     }
     free(list);

@@ -183,6 +183,7 @@ void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_m
         .l2_atomic_sectors = caches->l2_atomic.asked,
         .dram_read_bytes = caches->dram_read * GT_SECTOR_BYTES,
         .dram_write_bytes = caches->dram_written * GT_SECTOR_BYTES,
+        .l2_atomic_slice_share = -1,
     };
     /* Addresses are spread over both partitions of L2: half of what moves crosses. */
     if (caches->two_partitions)
