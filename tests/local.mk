@@ -246,6 +246,7 @@ BENCHES_BUILT = \
     tests/bench/tasks_bench \
     tests/bench/timeline_bench
 BENCHES = \
+    tests/bench/accelsim.sh \
     tests/bench/check.sh \
     tests/bench/end_to_end.sh \
     tests/bench/import.sh \

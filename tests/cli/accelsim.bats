@@ -146,6 +146,8 @@ kernel() {
     refused far.traceg 'far.traceg:77: 0xff000090 is not the offset of an instruction'
     sed '/^-grid/s/(4/(0/' kernel-1.traceg > grid.traceg
     refused grid.traceg 'grid.traceg:3: "-grid dim = (0,1,1)" has no three sizes from 1 to 2147483647'
+    sed '/^#BEGIN_TB/,$d' kernel-1.traceg > none.traceg
+    refused none.traceg 'none.traceg: no instruction: the file was cut off'
     head -n 60 kernel-1.traceg > cut.traceg
     refused cut.traceg 'cut.traceg:60: the file ends within a thread block: it was cut off'
     sed 's/4 1 0x7f60000[0-9a-f]* 4 0/4 5 0x0/' kernel-1.traceg > mode.traceg
@@ -169,4 +171,22 @@ kernel() {
       for ((i = 0; i < blocks; i++)); do echo "$body"; done; } > long.traceg
     (ulimit -v 400000; "$GRIDTIDE" import -q long.traceg -o long.jsonl) || [ "$(ulimit -v)" != unlimited ]
     [ "$(grep '^{"program"' long.jsonl | jq '.executions | add')" -eq $((440 * blocks)) ]
+}
+
+# A program in Accel-Sim's place, which ends the first of two kernels after 1500 cycles and hangs in the second. Measured are
+# 1000 of the first, so that it is 50% off; Gridtide ends both.
+@test "tests/bench/accelsim.sh compares both, and counts kernels that Accel-Sim does not end" {
+    printf '#!/bin/sh\nprintf "kernel_launch_uid = 1\\ngpu_sim_cycle = 1500\\ngpu_tot_sim_cycle = 1500\\n"\nexec sleep 60\n' > accel-sim.out
+    chmod +x accel-sim.out
+    mkdir traced
+    mv kernel-1.traceg kernelslist.g traced
+    echo 'traced,0,1000' > measured.csv
+    ACCELSIM_OUT=./accel-sim.out LIMIT=1 MEASURED=measured.csv run sh "$GRIDTIDE_SOURCE/tests/bench/accelsim.sh" traced
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = "trace simulator kernels finished cycles error_pct seconds mb" ]
+    [[ "${lines[1]}" == "traced accelsim 2 1 1500 50.0 "* ]]
+    [[ "${lines[2]}" == "traced gridtide 2 2 "* ]]
+    run sh "$GRIDTIDE_SOURCE/tests/bench/accelsim.sh"
+    [ "$status" -eq 0 ]
+    [[ "$output" == "not run: "* ]]
 }

@@ -123,7 +123,7 @@ static const struct gt_program *share_program(struct importer *importer, struct 
 {
     struct gt_workload *workload = importer->workload;
 
-    for (uint32_t i = 0; program != NULL && i < workload->program_count; i++) {
+    for (uint32_t i = 0; i < workload->program_count; i++) {
         const struct gt_program *other = workload->programs[i];
 
         if (other->instruction_count == program->instruction_count && other->text_bytes == program->text_bytes &&
@@ -139,8 +139,7 @@ static const struct gt_program *share_program(struct importer *importer, struct 
             return other;
         }
     }
-    if (program != NULL)
-        gt_workload_add_program(workload, program);
+    gt_workload_add_program(workload, program);
     return program;
 }
 
@@ -162,27 +161,30 @@ static struct gt_kernel kernel_of(struct importer *importer, const struct gt_acc
     return kernel;
 }
 
-static void add_launch(struct importer *importer, const struct gt_accelsim_header *header,
-                       const struct gt_accelsim_fold *fold, struct gt_kernel *kernel)
+static int add_launch(struct importer *importer, const struct gt_accelsim_header *header,
+                      const struct gt_accelsim_fold *fold, struct gt_kernel *kernel, struct gt_error *error)
 {
     struct gt_accelsim_folded folded;
     uint64_t blocks = (uint64_t)header->grid[0] * header->grid[1] * header->grid[2];
     uint32_t op;
 
     gt_accelsim_fold_result(fold, &folded);
+    if (folded.instructions == 0)
+        return gt_error_set(error, "no instruction: the file was cut off");
     kernel->program = share_program(importer, gt_accelsim_program(importer->workload, header, &folded));
     importer->missing_blocks += blocks - folded.blocks;
     importer->ambiguous += folded.ambiguous;
-    importer->programs += kernel->program != NULL;
+    importer->programs++;
     importer->launches++;
     add_call(importer, GT_CALL_LAUNCH, find_stream(importer, header->stream), &op);
     importer->workload->ops[op].kind = GT_OP_KERNEL;
     importer->workload->ops[op].memory = GT_MEMORY_DEVICE;
     importer->workload->ops[op].kernel = gt_workload_kernel(importer->workload, kernel);
+    return 0;
 }
 
-static int fold_file(struct importer *importer, struct gt_accelsim_file *file, struct gt_accelsim_header *header,
-                     struct gt_error *error)
+static int fold_file(struct importer *importer, const char *path, struct gt_accelsim_file *file,
+                     struct gt_accelsim_header *header, struct gt_error *error)
 {
     struct gt_accelsim_fold *fold;
     struct gt_kernel kernel;
@@ -196,8 +198,8 @@ static int fold_file(struct importer *importer, struct gt_accelsim_file *file, s
     header->shared_bytes = kernel.static_shared_bytes;
     fold = gt_accelsim_fold_new(header, &importer->device, &kernel);
     status = gt_accelsim_file_fold(file, fold, error);
-    if (status == 0)
-        add_launch(importer, header, fold, &kernel);
+    if (status == 0 && add_launch(importer, header, fold, &kernel, error) != 0)
+        status = gt_error_prefix(error, "%s: ", path);
     gt_accelsim_fold_free(fold);
     return status;
 }
@@ -209,7 +211,7 @@ static int read_kernel(struct importer *importer, const char *path, struct gt_in
     int status = -1;
 
     if (file != NULL) {
-        status = fold_file(importer, file, &header, error);
+        status = fold_file(importer, path, file, &header, error);
         gt_accelsim_file_close(file);
     }
     gt_accelsim_header_free(&header);

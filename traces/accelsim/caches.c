@@ -30,7 +30,8 @@ struct rate {
 };
 
 struct gt_accelsim_caches {
-    struct cache *l1, l2;
+    struct cache *l1, l2; /* an L1 for each SM, made when it is first used */
+    uint64_t l1_bytes;
     uint32_t sms, burst_sectors;
     bool two_partitions;
     struct rate l1_load, local_load, local_store, l2_read, l2_write, l2_atomic;
@@ -122,9 +123,12 @@ static void write_l2(struct gt_accelsim_caches *caches, uint64_t line, uint8_t s
 /* The sectors that L1 had; it has them all now. */
 static uint8_t touch_l1(struct gt_accelsim_caches *caches, uint32_t sm, uint64_t line, uint8_t sectors, bool dirty)
 {
-    struct way *way = find(&caches->l1[sm], line);
+    struct way *way;
     uint8_t had;
 
+    if (caches->l1[sm].ways == NULL)
+        cache_begin(&caches->l1[sm], caches->l1_bytes);
+    way = find(&caches->l1[sm], line);
     if (way->line != line + 1) {
         if (way->dirty != 0)
             write_l2(caches, way->line - 1, way->dirty);
@@ -199,8 +203,7 @@ struct gt_accelsim_caches *gt_accelsim_caches_new(const struct gt_device *device
     caches->burst_sectors = burst < 1 ? 1 : burst > LINE_SECTORS ? LINE_SECTORS : burst;
     caches->two_partitions = device->warp.l2_far_latency > device->warp.l2_near_latency;
     caches->l1 = gt_calloc(caches->sms, sizeof *caches->l1);
-    for (uint32_t sm = 0; sm < caches->sms; sm++)
-        cache_begin(&caches->l1[sm], l1_bytes);
+    caches->l1_bytes = l1_bytes;
     cache_begin(&caches->l2, device->warp.l2_bytes);
     return caches;
 }

@@ -31,7 +31,7 @@ struct gt_accelsim_fold {
     struct gt_accelsim_caches *caches;
     struct gt_accelsim_order *order;
     uint32_t sms, warps_per_block;
-    uint64_t grid_blocks, blocks, instructions, ambiguous;
+    uint64_t grid_blocks, blocks, warps, instructions, ambiguous;
     bool in_block;
     struct warp warp;
     struct gt_accelsim_line line;
@@ -323,6 +323,7 @@ int gt_accelsim_fold_line(struct gt_accelsim_fold *fold, const char *text, struc
 
     if (gt_accelsim_line_parse(text, fold->header, &fold->line, error) != 0 || find_row(fold, &index, error) != 0)
         return -1;
+    fold->warps += fold->warp.before == GT_NONE;
     go_on(fold, index);
     add_up(fold, &fold->rows[index]);
     fold->warp.before = index;
@@ -339,6 +340,7 @@ void gt_accelsim_fold_result(const struct gt_accelsim_fold *fold, struct gt_acce
         .rows = fold->rows,
         .count = fold->count,
         .blocks = fold->blocks,
+        .warps = fold->warps,
         .instructions = fold->instructions,
         .ambiguous = fold->ambiguous,
     };

@@ -161,6 +161,7 @@ struct gt_accelsim_folded {
     const struct gt_accelsim_row *rows;
     uint32_t count;        /* of rows: up to the last address */
     uint64_t blocks;       /* that the trace has */
+    uint64_t warps;        /* that executed something */
     uint64_t instructions; /* lines */
     uint64_t ambiguous;    /* instructions at an address that has another one */
     struct gt_memory_use use;
@@ -171,7 +172,7 @@ void gt_accelsim_fold_result(const struct gt_accelsim_fold *fold, struct gt_acce
 
 /* The row as SASS; `guarded`: a part of the threads may skip it.  The caller frees it. */
 char *gt_accelsim_sass(const struct gt_accelsim_row *row, const struct gt_accelsim_header *header, bool guarded);
-/* The program, the caller's; NULL where no instruction was executed.  What is odd is warned of. */
+/* The program of at least one instruction, the caller's.  What is odd is warned of. */
 struct gt_program *gt_accelsim_program(struct gt_workload *workload, const struct gt_accelsim_header *header,
                                        const struct gt_accelsim_folded *folded);
 

@@ -96,13 +96,11 @@ struct gt_program *gt_accelsim_program(struct gt_workload *workload, const struc
         .registers_per_thread = header->registers,
         .shared_bytes = header->shared_bytes,
         .compute_capability = header->binary_version,
-        .warps = folded->blocks * warps,
+        .warps = folded->warps,
         .warps_per_block = warps,
         .use = folded->use,
     };
 
-    if (folded->instructions == 0)
-        return NULL;
     rows = gt_calloc(folded->count, sizeof *rows);
     for (uint32_t i = 0; i < folded->count; i++)
         make_row(&rows[i], &folded->rows[i], header);
