@@ -25,6 +25,7 @@ static const struct gt_importer gt_importer_gridtide = {
     .read = gt_trace_read,
 };
 
+/* clang-format off */
 const struct gt_importer *const gt_importers[] = {
     &gt_importer_recorded,
     &gt_importer_kineto,
@@ -35,6 +36,7 @@ const struct gt_importer *const gt_importers[] = {
     &gt_importer_gridtide,
     NULL,
 };
+/* clang-format on */
 
 /* "kineto, nsys, gridtide" */
 static void list_names(char *text, size_t bytes)

@@ -46,7 +46,7 @@ static void insert(uint64_t *sorted, uint32_t count, uint64_t value)
 /* Sectors that as many different bytes fill. */
 static uint32_t ideal(const struct gt_accelsim_line *line, uint32_t width)
 {
-    uint64_t sorted[GT_ACCELSIM_LANES], bytes = 0, end = 0;
+    uint64_t sorted[GT_ACCELSIM_LANES] = { 0 }, bytes = 0, end = 0;
     uint32_t count = 0;
 
     for (int lane = 0; lane < GT_ACCELSIM_LANES; lane++)

@@ -103,10 +103,11 @@ static struct way *find_in_l2(struct gt_accelsim_caches *caches, uint64_t line)
 static void read_l2(struct gt_accelsim_caches *caches, uint64_t line, uint8_t sectors, struct rate *rate)
 {
     struct way *way = find_in_l2(caches, line);
-    uint8_t missing = sectors & (uint8_t)~way->valid, fetched;
+    uint8_t had = sectors & way->valid, fetched;
 
-    count(rate, sectors, sectors & way->valid);
-    fetched = with_burst(caches, missing) & (uint8_t)~way->valid;
+    count(rate, sectors, had);
+    fetched = with_burst(caches, sectors ^ had);
+    fetched ^= fetched & way->valid;
     caches->dram_read += bits(fetched);
     way->valid |= fetched;
 }
@@ -151,7 +152,7 @@ void gt_accelsim_caches_access(struct gt_accelsim_caches *caches, uint32_t sm, u
         had = touch_l1(caches, sm % caches->sms, line, sectors, false);
         count(local ? &caches->local_load : &caches->l1_load, sectors, had);
         if (had != sectors)
-            read_l2(caches, line, sectors & (uint8_t)~had, &caches->l2_read);
+            read_l2(caches, line, sectors ^ had, &caches->l2_read); /* `had` is a part of `sectors` */
         break;
     case GT_ACCELSIM_PAST_L1: read_l2(caches, line, sectors, &caches->l2_read); break;
     case GT_ACCELSIM_STORE:
