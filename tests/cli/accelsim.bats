@@ -190,3 +190,11 @@ kernel() {
     [ "$status" -eq 0 ]
     [[ "$output" == "not run: "* ]]
 }
+
+@test "a block's rank in its cluster says how large clusters are" {
+    sed '/^thread block = 0/a cluster id = 0,0,0\ncluster cta = 0,0,0\ncluster rank = 0' kernel-1.traceg |
+        sed '/^thread block = 1/a cluster id = 0,0,0\ncluster cta = 1,0,0\ncluster rank = 1' > cluster.traceg
+    "$GRIDTIDE" import -q cluster.traceg -o out.jsonl
+    grep -q '^{"kernel":"loop","grid":\[4\],"block":\[64\],"cluster":\[2\],' out.jsonl
+    "$GRIDTIDE" run -q out.jsonl -o run.db
+}

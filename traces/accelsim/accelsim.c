@@ -172,6 +172,10 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
     if (folded.instructions == 0)
         return gt_error_set(error, "no instruction: the file was cut off");
     kernel->program = share_program(importer, gt_accelsim_program(importer->workload, header, &folded));
+    if (folded.cluster > 1 && header->grid[0] % folded.cluster == 0) { /* the trace does not say in which direction */
+        kernel->cluster[0] = folded.cluster;
+        kernel->cluster[1] = kernel->cluster[2] = 1;
+    }
     importer->missing_blocks += blocks - folded.blocks;
     importer->ambiguous += folded.ambiguous;
     importer->programs++;

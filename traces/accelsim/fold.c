@@ -32,6 +32,7 @@ struct gt_accelsim_fold {
     struct gt_accelsim_order *order;
     uint32_t sms, warps_per_block;
     uint64_t grid_blocks, blocks, warps, instructions, ambiguous;
+    uint32_t highest_rank;
     bool in_block;
     struct warp warp;
     struct gt_accelsim_line line;
@@ -98,6 +99,12 @@ int gt_accelsim_fold_block(struct gt_accelsim_fold *fold, const uint32_t at[3], 
     fold->in_block = true;
     fold->blocks++;
     return 0;
+}
+
+void gt_accelsim_fold_rank(struct gt_accelsim_fold *fold, uint32_t rank)
+{
+    if (rank > fold->highest_rank)
+        fold->highest_rank = rank;
 }
 
 int gt_accelsim_fold_warp(struct gt_accelsim_fold *fold, uint32_t warp, struct gt_error *error)
@@ -341,6 +348,7 @@ void gt_accelsim_fold_result(const struct gt_accelsim_fold *fold, struct gt_acce
         .count = fold->count,
         .blocks = fold->blocks,
         .warps = fold->warps,
+        .cluster = fold->highest_rank + 1,
         .instructions = fold->instructions,
         .ambiguous = fold->ambiguous,
     };

@@ -154,6 +154,8 @@ void gt_accelsim_fold_free(struct gt_accelsim_fold *fold);
 int gt_accelsim_fold_block(struct gt_accelsim_fold *fold, const uint32_t at[3], struct gt_error *error);
 int gt_accelsim_fold_warp(struct gt_accelsim_fold *fold, uint32_t warp, struct gt_error *error);
 int gt_accelsim_fold_line(struct gt_accelsim_fold *fold, const char *text, struct gt_error *error);
+/* The block's number in its cluster, from 0. */
+void gt_accelsim_fold_rank(struct gt_accelsim_fold *fold, uint32_t rank);
 void gt_accelsim_fold_block_end(struct gt_accelsim_fold *fold);
 
 /* What came of it. */
@@ -163,6 +165,7 @@ struct gt_accelsim_folded {
     uint64_t blocks;       /* that the trace has */
     uint64_t warps;        /* that executed something */
     uint64_t instructions; /* lines */
+    uint32_t cluster;      /* blocks of a cluster; 1: none, or not said */
     uint64_t ambiguous;    /* instructions at an address that has another one */
     struct gt_memory_use use;
 };

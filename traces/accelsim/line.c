@@ -4,8 +4,8 @@
  *
  * PC and mask are hexadecimal.  Tracers before version 3 have the block and the warp in front.  `mode` is 0: an address a
  * thread; 1: a base and a stride; 2: a base and the distance of each further thread from the one before.  Version 6 has
- * the flag of a group before the width of a matrix product, and more about bulk copies.  (Accel-Sim's tracer_tool.cu
- * and trace_parser.cc, versions 1.3 and 2.0.)
+ * the flag of a group before the width of a matrix product, and more about bulk copies.  (Accel-Sim's tracer and parser,
+ * versions 1.3 and 2.0.)
  */
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *            each warp: u32 instructions, u32 pieces, u64 offset in the file, u32 instructions of each piece
  *     u64 offset of the index, the file's last 8 bytes
  *
- * Numbers are little-endian.  (Accel-Sim 2.0, util/tracer_nvbit/tracer_tool/tracez_format.h.)  The index is read as it
+ * Numbers are little-endian.  (Accel-Sim 2.0, its tracer's header tracez_format.)  The index is read as it
  * is used, and a piece is unpacked by and by.
  */
 #include <errno.h>
@@ -25,7 +25,9 @@ enum {
     MOST_WINDOW_LOG = 27, /* 128 MiB to unpack */
     MOST_LINE_BYTES = 1 << 20,
     CHUNK_BYTES = 64 << 10,
-    BLOCK_WORDS = 11
+    BLOCK_WORDS = 11,
+    RANK_WORD = 9,
+    MOST_RANK = 15 /* of 16 blocks of a cluster */
 };
 
 struct reader {
@@ -250,6 +252,8 @@ static int read_blocks(struct reader *reader, struct gt_error *error)
                 return broken(reader, "the index is cut off", error);
         if (gt_accelsim_fold_block(reader->fold, words, error) != 0)
             return gt_error_prefix(error, "%s: ", reader->path);
+        if (words[RANK_WORD] <= MOST_RANK)
+            gt_accelsim_fold_rank(reader->fold, words[RANK_WORD]);
         for (reader->warp = 0; reader->warp < words[BLOCK_WORDS - 1]; reader->warp++)
             if (read_index_warp(reader, error) != 0)
                 return -1;
