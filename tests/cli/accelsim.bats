@@ -198,3 +198,32 @@ kernel() {
     grep -q '^{"kernel":"loop","grid":\[4\],"block":\[64\],"cluster":\[2\],' out.jsonl
     "$GRIDTIDE" run -q out.jsonl -o run.db
 }
+
+# near NAME MODELLED MEASURED LIMIT
+near() {
+    awk -v a="$2" -v b="$3" -v limit="$4" -v name="$1" 'BEGIN { d = a - b; d = d < 0 ? -d : d; print name, a, b; exit d > limit }'
+}
+
+# modelled ARGUMENT...: the same five numbers of the kernel that known.py writes.
+modelled() {
+    python3 "$GRIDTIDE_SOURCE/tests/data/accelsim/known.py" "$@" > known.traceg
+    programs known.traceg | jq -r '"\(.l1_load_hit) \(.l2_read_hit) \(.l2_read_sectors) \(.l2_write_sectors) \(.dram_read_bytes)"'
+}
+
+# Profiled on an H200: a stencil, whose neighbours L1 and L2 have, and a transpose, of which neither has any.
+@test "the model of caches has the measured rates of two kernels whose addresses are known" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    known=$GRIDTIDE_SOURCE/tests/data/accelsim/known.py
+    for file in library library2; do zstd -dcq "$GRIDTIDE_SOURCE/traces/profiles/$file.jsonl.zst" > "$file"; done
+    python3 "$known" measured library2 stencilILNS_10dimensionsE0 '[32,128]' > measured
+    python3 "$known" measured library transpose '[32,32]' >> measured
+    { modelled stencil 1024 1024 32 128; modelled transpose 1024 32; } > modelled
+    [ "$(grep -c . measured)" -eq 2 ]
+    while read -r l1 l2 reads writes dram _l1 _l2 _reads _writes _dram; do
+        near l1_load_hit "$_l1" "$l1" 0.001
+        near l2_read_hit "$_l2" "$l2" 0.08
+        near l2_read_sectors "$_reads" "$reads" "$((reads / 100))"
+        near l2_write_sectors "$_writes" "$writes" 0
+        near dram_read_bytes "$_dram" "$dram" "$((dram / 100))"
+    done < <(paste -d' ' measured modelled)
+}

@@ -1,8 +1,9 @@
 /* caches.c - hit rates of a launch, by its addresses.
  *
  * L1 is written through: stores go on to L2 and change nothing but lines of local memory, which stay until they are read.
- * L2 is written back; what it reads of DRAM at once, memory.dram_burst_bytes, is there afterwards.  Sectors of 32 bytes in
- * lines of 128, sixteen lines a set, of which the one that was used longest ago makes room.
+ * L2 is written back.  It reads memory.dram_burst_bytes of DRAM at once; a sector of these that nobody had asked for is not
+ * read again, but counts as a miss when it is asked for first, as the profiler has it.  Sectors of 32 bytes in lines of
+ * 128, sixteen lines a set, of which the one that was used longest ago makes room.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 enum { WAYS = 16, LINE_SECTORS = GT_LINE_BYTES / GT_SECTOR_BYTES, ALL_SECTORS = (1 << LINE_SECTORS) - 1 };
 
 struct way {
-    uint64_t line;        /* + 1; 0: empty */
-    uint32_t used;        /* at this access, counted by cache */
-    uint8_t valid, dirty; /* a bit a sector */
+    uint64_t line;                /* + 1; 0: empty */
+    uint32_t used;                /* at this access, counted by cache */
+    uint8_t valid, dirty, beside; /* a bit a sector; beside: read of DRAM with another, and not asked for yet */
 };
 
 struct cache {
@@ -96,7 +97,7 @@ static struct way *find_in_l2(struct gt_accelsim_caches *caches, uint64_t line)
         return way;
     caches->dram_written += bits(way->dirty);
     way->line = line + 1;
-    way->valid = way->dirty = 0;
+    way->valid = way->dirty = way->beside = 0;
     return way;
 }
 
@@ -106,10 +107,11 @@ static void read_l2(struct gt_accelsim_caches *caches, uint64_t line, uint8_t se
     uint8_t had = sectors & way->valid, fetched;
 
     count(rate, sectors, had);
-    fetched = with_burst(caches, sectors ^ had);
-    fetched ^= fetched & way->valid;
+    fetched = with_burst(caches, (sectors ^ had) & (uint8_t)~way->beside);
+    fetched ^= fetched & (way->valid | way->beside);
     caches->dram_read += bits(fetched);
-    way->valid |= fetched;
+    way->valid |= sectors;
+    way->beside = (way->beside | fetched) & (uint8_t)~way->valid;
 }
 
 static void write_l2(struct gt_accelsim_caches *caches, uint64_t line, uint8_t sectors)
