@@ -91,8 +91,17 @@ one()
     rm -f "$folder/run.db"
 }
 
+# Without Accel-Sim: how fast a trace is read, a stencil of 2048 thread blocks.
+read_alone()
+{
+    python3 "$(dirname "$0")/../data/accelsim/known.py" stencil 1024 512 32 64 > "$folder/stencil.traceg" || exit 1
+    timed import "$GRIDTIDE" import -q "$folder/stencil.traceg" -o "$folder/stencil.jsonl"
+    echo "not compared: ACCELSIM=SOURCES tests/bench/accelsim.sh FOLDER... (its head says more)"
+    echo "instructions $(grep -c ' EXIT \|LDG\|STG' "$folder/stencil.traceg") bytes $(wc -c < "$folder/stencil.traceg") seconds and mb: $(cat "$folder/import.time")"
+}
+
 if [ $# -eq 0 ] || [ -z "${ACCELSIM:-}${ACCELSIM_OUT:-}" ]; then
-    echo "not run: ACCELSIM=SOURCES tests/bench/accelsim.sh FOLDER... (its head says more)"
+    read_alone
     exit 0
 fi
 ACCELSIM=${ACCELSIM:-.}

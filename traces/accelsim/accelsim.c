@@ -165,7 +165,6 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
                       const struct gt_accelsim_fold *fold, struct gt_kernel *kernel, struct gt_error *error)
 {
     struct gt_accelsim_folded folded;
-    uint64_t blocks = (uint64_t)header->grid[0] * header->grid[1] * header->grid[2];
     uint32_t op;
 
     gt_accelsim_fold_result(fold, &folded);
@@ -176,7 +175,7 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
         kernel->cluster[0] = folded.cluster;
         kernel->cluster[1] = kernel->cluster[2] = 1;
     }
-    importer->missing_blocks += blocks - folded.blocks;
+    importer->missing_blocks += folded.grid_blocks - folded.blocks;
     importer->ambiguous += folded.ambiguous;
     importer->programs++;
     importer->launches++;

@@ -347,6 +347,7 @@ void gt_accelsim_fold_result(const struct gt_accelsim_fold *fold, struct gt_acce
         .rows = fold->rows,
         .count = fold->count,
         .blocks = fold->blocks,
+        .grid_blocks = fold->grid_blocks,
         .warps = fold->warps,
         .cluster = fold->highest_rank + 1,
         .instructions = fold->instructions,

@@ -161,8 +161,9 @@ void gt_accelsim_fold_block_end(struct gt_accelsim_fold *fold);
 /* What came of it. */
 struct gt_accelsim_folded {
     const struct gt_accelsim_row *rows;
-    uint32_t count;        /* of rows: up to the last address */
-    uint64_t blocks;       /* that the trace has */
+    uint32_t count;  /* of rows: up to the last address */
+    uint64_t blocks; /* that the trace has */
+    uint64_t grid_blocks;
     uint64_t warps;        /* that executed something */
     uint64_t instructions; /* lines */
     uint32_t cluster;      /* blocks of a cluster; 1: none, or not said */

@@ -126,12 +126,11 @@ static void put_argument(struct list *list, const struct gt_accelsim_row *row)
     put_flow(list, row);
 }
 
-static bool sets_predicate(const struct gt_accelsim_row *row, const struct gt_accelsim_word *opcode)
+static bool sets_predicate(const struct gt_accelsim_word *opcode)
 {
     uint32_t length = 0;
     const struct gt_sass_opcode *found;
 
-    (void)row;
     while (length < opcode->length && opcode->text[length] != '.')
         length++;
     found = gt_sass_find(opcode->text, length);
@@ -152,7 +151,7 @@ char *gt_accelsim_sass(const struct gt_accelsim_row *row, const struct gt_accels
     if (guarded)
         fputs("@P0 ", list.out);
     fwrite(fields.opcode.text, 1, fields.opcode.length, list.out);
-    if (header->version < FIRST_REGISTER_VERSION && sets_predicate(row, &fields.opcode)) {
+    if (header->version < FIRST_REGISTER_VERSION && sets_predicate(&fields.opcode)) {
         separate(&list);
         fputs("P0, PT", list.out);
     }

@@ -1,7 +1,7 @@
 /* control_guess.c - one walk over the code, from the first to the last instruction.
  *
- * Latencies are the least numbers of cycles between an instruction and the first that reads its result, in the code of
- * traces/profiles (sm_90: 118,000 pairs whose barriers show that the result is waited for by stall cycles alone).
+ * Latencies are the least numbers of cycles, but for rare ones, between an instruction and the first that reads its result,
+ * where stall cycles alone make it wait, in the code of traces/profiles (sm_90).
  * What the walk leaves out: which side of a branch a register comes from, and registers kept for reuse.
  */
 #include "traces/sass/control_guess.h"
