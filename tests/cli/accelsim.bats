@@ -97,6 +97,28 @@ programs() {
     "$GRIDTIDE" run -q out.jsonl -o run.db
 }
 
+# Two branches split; BSYNC is executed by each side; threads are those that are active: 28 behind the EXIT of four, 12 on the
+# outer side that the inner branch is in, 4 at the addition. 8 and 16 jump; targets are where the sides were seen to begin.
+@test "nested splits, threads that end before, and targets without immediates" {
+    python3 "$made" nested > nested.traceg
+    run "$GRIDTIDE" import nested.traceg -o out.jsonl
+    [[ "$output" != *flow-broken* ]]
+    grep '^{"program"' out.jsonl | jq -c '.divergent, .executions, .threads, .sass[3], .sass[5], .sass[8]' > got
+    printf '%s\n' '[[3,1],[5,1]]' '[1,1,1,1,1,1,1,2,1,1,2,1,1]' '[32,32,28,28,12,12,4,6,12,16,14,28,28]' \
+        '"@P0 BRA 0x90"' '"@P0 BRA 0x70"' '"BRA 0xa0"' | cmp got -
+    "$GRIDTIDE" run -q out.jsonl -o run.db
+}
+
+# 32, 21 and 10 threads in the three trips, of which 21 and 10 go back: two splits.
+@test "threads that leave a loop at different trips" {
+    python3 "$made" trips > trips.traceg
+    run "$GRIDTIDE" import trips.traceg -o out.jsonl
+    [[ "$output" != *flow-broken* ]]
+    grep '^{"program"' out.jsonl | jq -c '.divergent, .executions, .threads, .threads_on' > got
+    printf '%s\n' '[[4,2]]' '[1,1,3,3,3,3,1]' '[32,32,21,21,21,10.6667,32]' '[32,32,21,21,10.3333,10.6667,32]' | cmp got -
+    "$GRIDTIDE" run -q out.jsonl -o run.db
+}
+
 # kernel LINE...: one block of one warp that executes these and exits.
 kernel() {
     sed '/^#BEGIN_TB/,$d; s/grid dim = (4/grid dim = (1/; s/block dim = (64/block dim = (32/' kernel-1.traceg

@@ -4,6 +4,8 @@
     made.py loop          a kernel with a loop of ten trips: 4 blocks of 2 warps (.traceg)
     made.py loop-native   the same kernel as a native trace, its program written by hand
     made.py split         a branch that splits a warp (.traceg)
+    made.py nested        a branch in a side of another, by a tracer that has no immediates; four threads end before
+    made.py trips         a loop of one, two or three trips, by thread
     made.py version6      the loop as tracer version 6 writes it
     made.py pack IN OUT [DICTIONARY]   a .traceg as Accel-Sim 2.0's .tracez, frames by the program zstd
 """
@@ -81,6 +83,27 @@ def split(_block, _warp):
             "0080 ffffffff 0 EXIT 0 0 0 "]
 
 
+def nested(_block, _warp):
+    """Threads 0 to 3 end; 16 to 31 go one way; of the others 8 to 15 go past the addition."""
+    return ["0000 ffffffff 1 R0 S2R 0 0", "0010 0000000f 0 EXIT 0 0", "0020 fffffff0 0 BSSY 0 0", "0030 ffff0000 0 BRA 0 0",
+            "0040 0000fff0 0 BSSY 0 0", "0050 0000ff00 0 BRA 0 0", "0060 000000f0 1 R5 FADD 2 R5 R5 0",
+            "0070 000000f0 0 BSYNC 0 0", "0070 0000ff00 0 BSYNC 0 0", "0080 0000fff0 0 BRA 0 0", "00a0 0000fff0 0 BSYNC 0 0",
+            "0090 ffff0000 1 R4 MUFU.RCP 1 R4 0", "00a0 ffff0000 0 BSYNC 0 0",
+            "00b0 fffffff0 0 STG.E 2 R6 R4 4 1 0x7f6000000010 4", "00c0 fffffff0 0 EXIT 0 0"]
+
+
+def trips(_block, _warp):
+    """Thread i makes i % 3 + 1 trips; each group of threads comes to BSYNC by itself."""
+    lines, active = ["0000 ffffffff 1 R0 S2R 0 0 0", "0010 ffffffff 0 BSSY 0 0 96"], 0xffffffff
+    for trip in range(1, 4):
+        more = sum(1 << i for i in range(32) if i % 3 + 1 > trip)
+        lines += [f"0020 {active:08x} 1 R4 FADD 2 R4 R4 0 0", f"0030 {active:08x} 0 ISETP.NE.AND 1 R4 0 0",
+                  f"0040 {more:08x} 0 BRA 0 0 32"]
+        active = more
+    lines += [f"0050 {sum(1 << i for i in range(32) if i % 3 + 1 == trip):08x} 0 BSYNC 0 0 0" for trip in (3, 2, 1)]
+    return lines + ["0060 ffffffff 0 EXIT 0 0 0"]
+
+
 def version6(block, warp):
     """The second immediate, and no values."""
     lines = [line + "0 NoVal" for line in loop(block, warp)]
@@ -123,8 +146,9 @@ def main():
     elif what == "loop-native":
         for row in loop_native():
             print(json.dumps(row))
-    elif what == "split":
-        print(header("split", 1, 32) + body(1, 1, split), end="")
+    elif what in ("split", "nested", "trips"):
+        lines = {"split": split, "nested": nested, "trips": trips}[what]
+        print(header(what, 1, 32, 4 if what == "nested" else 5) + body(1, 1, lines), end="")
     else:
         lines = {"loop": loop, "version6": version6}[what]
         print(header("loop", BLOCKS, 32 * WARPS, 6 if what == "version6" else 5) + body(BLOCKS, WARPS, lines), end="")
