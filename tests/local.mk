@@ -2,7 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
-    tests/unit/program_match \
+    tests/unit/program_match tests/unit/accelsim tests/unit/control_guess \
     tests/unit/base tests/unit/blocked_calls \
     tests/unit/calibrate \
     tests/unit/families \
@@ -78,7 +78,7 @@ CLI_TESTS = \
     tests/cli/rocpd.bats \
     tests/cli/xplane.bats \
     tests/cli/task_slices.bats \
-    tests/cli/import.bats \
+    tests/cli/import.bats tests/cli/accelsim.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats tests/cli/chakra.bats \
@@ -218,7 +218,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
-    tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/ncu tests/data/ncu-report \
+    tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/accelsim tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/xplane.py tests/data/task_slices.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
@@ -253,6 +253,7 @@ BENCHES_BUILT = \
     tests/bench/tasks_bench \
     tests/bench/timeline_bench
 BENCHES = \
+    tests/bench/accelsim.sh \
     tests/bench/check.sh \
     tests/bench/end_to_end.sh \
     tests/bench/import.sh \

@@ -31,7 +31,7 @@ LEVELS = {
     "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim/serve": 7, "sim/batching": 8, "sim": 8, "sim/baseline": 9,
     "sim/changes": 10, "sim/check": 10, "sim/whatif": 11,
     "traces/io": 20, "traces/names": 20, "traces/import": 21, "traces/sass": 21, "traces/store": 21,
-    "traces/tables": 22, "traces/kineto": 22, "traces/recorded": 22, "traces/xplane": 22, "traces/chakra": 22, "traces/nsys": 24, "traces/rocpd": 24, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
+    "traces/accelsim": 22, "traces/tables": 22, "traces/kineto": 22, "traces/recorded": 22, "traces/xplane": 22, "traces/chakra": 22, "traces/nsys": 24, "traces/rocpd": 24, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
     "traces/export": 23, "traces/loads": 24, "traces/explain": 24, "traces/compare": 24, "traces/operators": 24, "traces/tasks": 24,
     "traces": 25, "traces/diff": 26, "traces/ranks": 26,
     "plots/data": 30, "plots/figures": 31, "plots/page": 32,

@@ -6,6 +6,7 @@
 
 #include "traces/importers.h"
 
+#include "traces/accelsim/accelsim.h"
 #include "traces/chakra/chakra.h"
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
@@ -27,10 +28,21 @@ static const struct gt_importer gt_importer_gridtide = {
     .read = gt_trace_read,
 };
 
+/* clang-format off */
 const struct gt_importer *const gt_importers[] = {
-    &gt_importer_recorded, &gt_importer_kineto, &gt_importer_nsys,   &gt_importer_rocpd,    &gt_importer_xplane,
-    &gt_importer_ncu,      &gt_importer_tasks,  &gt_importer_chakra, &gt_importer_gridtide, NULL,
+    &gt_importer_recorded,
+    &gt_importer_kineto,
+    &gt_importer_nsys,
+    &gt_importer_rocpd,
+    &gt_importer_xplane,
+    &gt_importer_ncu,
+    &gt_importer_tasks,
+    &gt_importer_chakra,
+    &gt_importer_accelsim,
+    &gt_importer_gridtide,
+    NULL,
 };
+/* clang-format on */
 
 /* "kineto, nsys, gridtide" */
 static void list_names(char *text, size_t bytes)

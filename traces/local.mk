@@ -2,6 +2,9 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
+    traces/accelsim/access.c traces/accelsim/accelsim.c traces/accelsim/accelsim.h traces/accelsim/block_order.c traces/accelsim/caches.c \
+    traces/accelsim/fold.c traces/accelsim/header.c traces/accelsim/internal.h traces/accelsim/line.c traces/accelsim/program.c \
+    traces/accelsim/sass_text.c traces/accelsim/traceg.c traces/accelsim/tracez.c \
     traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h traces/chakra/et_messages.c traces/chakra/et_messages.h \
     traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/kernel_work.c traces/chakra/kernel_work.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
@@ -56,7 +59,7 @@ traces_libtraces_a_SOURCES = \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c traces/recorded/pieces.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
     traces/recorded/records.h \
-    traces/sass/basic_blocks.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
+    traces/sass/basic_blocks.c traces/sass/control_flow.h traces/sass/control_guess.c traces/sass/control_guess.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
     traces/sass/program_match.h traces/sass/operands.c traces/sass/parts.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
@@ -76,7 +79,7 @@ traces_libtraces_a_SOURCES = \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h
 
-EXTRA_DIST += traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
+EXTRA_DIST += traces/accelsim/README.md traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md traces/tables/README.md traces/rocpd/README.md traces/xplane/README.md
 

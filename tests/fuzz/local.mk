@@ -5,6 +5,9 @@ tests_fuzz_fuzz_LDADD = $(GRIDTIDE_LIBS)
 FUZZ_SAMPLES = \
     tests/fuzz/samples/chakra.et \
     tests/fuzz/samples/chakra_recorded.et \
+    tests/fuzz/samples/kernel.traceg \
+    tests/fuzz/samples/kernel.tracez \
+    tests/fuzz/samples/kernelslist.g \
     tests/fuzz/samples/kineto.json \
     tests/fuzz/samples/ranks.json \
     tests/fuzz/samples/ranks_beside.json \
@@ -16,6 +19,7 @@ FUZZ_SAMPLES = \
     tests/fuzz/samples/task_graph.json \
     tests/fuzz/samples/tasks.jsonl \
     tests/fuzz/samples/text.gz \
+    tests/fuzz/samples/text.xz \
     tests/fuzz/samples/text.zst \
     tests/fuzz/samples/trace.jsonl
 FUZZ_TESTS = tests/fuzz.sh

@@ -20,6 +20,12 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       NULL },
     { "allocations-unreadable", NULL,
       "allocations of more memory than any GPU has, or frees of more than was allocated; they were ignored", NULL },
+    { "blocks-missing", NULL, "thread blocks that the trace leaves out; they are taken to execute what the others do",
+      "trace the whole grid: set no limit of thread blocks" },
+    { "caches-modelled", NULL,
+      "programs whose hit rates are those of a model of the caches of the device named: empty before each "
+      "launch, blocks one after the other, each on the next SM, the warps of a block in turns",
+      "import a profile by ncu --set full, which has measured ones" },
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
     { "calls-missing", NULL,
       "operations without the call that submitted them; a call was added at the start of each one, or before the "
@@ -71,6 +77,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels that, corrected for concurrent work in the recording, would be shorter than an empty kernel (1.2 "
       "us); they are treated as empty kernels, so something else delayed them",
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
+    { "control-guessed", NULL,
+      "programs whose stall cycles and barriers the trace does not have; they are set as the operands need "
+      "them",
+      "import a profile by ncu --set full, which has the compiler's" },
     { "copy-directions-unknown", NULL,
       "copies whose name does not state their direction; they are treated as device to device", NULL },
     { "copy-kinds-unknown", NULL,
@@ -107,6 +117,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "event-waits-unknown", "kineto", "stream waits whose stream or event was not recorded", KINETO_SYNCS },
     { "event-waits-unknown", "nsys", "stream waits whose stream or event was not recorded", NSYS_EVENTS },
     { "flow-broken", NULL, "launches whose instruction counts contradict the control flow", NCU_AGAIN },
+    { "flow-broken", "accelsim", "launches whose instruction counts contradict the control flow",
+      "trace again: threads that ran on after the tracer stopped, or blocks that are missing, do this" },
     { "flow-too-large", NULL, "kernels with too much control flow to reconstruct", NULL },
     { GT_WARNING_UNMODELLED, NULL,
       "the recording is of a GPU of another maker than NVIDIA, of which there is no model: recorded durations are "
@@ -140,6 +152,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "collectives whose process group was not recorded; GPUs whose collectives end together are treated as a "
       "group",
       "record with PyTorch 2.2 or later" },
+    { "instructions-ambiguous", NULL,
+      "executed instructions at an address where the kernel has another one, as of functions that it "
+      "calls; they are counted as that one",
+      NULL },
     { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },
     { "launch-shapes-unknown", "chakra",
@@ -229,6 +245,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "let them exit normally" },
     { "records-dropped", NULL, "records that were dropped, because buffers or files were full",
       "record a part of the program (gridtide record --duration, --range)" },
+    { "resources-unreadable", NULL,
+      "kernels with more registers or shared memory than any GPU has; they are treated as unknown",
+      "trace again with a tracer built for this version of CUDA" },
     { "sizes-unknown", NULL, "copies or memsets of unknown size; it is treated as 0 bytes",
       "record with a newer PyTorch" },
     { "steps-differ", NULL,

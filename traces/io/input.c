@@ -8,12 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "traces/io/overwrite.h"
 
-enum { RAW_BYTES = 64 * 1024 };
+enum { RAW_BYTES = 64 * 1024, XZ_MOST_BYTES = 256 << 20 /* to unpack: xz -9 needs 65 MiB */ };
 
 struct format;
 
@@ -33,13 +34,14 @@ struct gt_input {
     struct gt_error failure;
     z_stream gzip;
     ZSTD_DStream *zstd;
+    lzma_stream xz;
     unsigned char raw[RAW_BYTES];
 };
 
 /* One way in which a file holds its bytes. */
 struct format {
     const char *name;
-    unsigned char magic[4];
+    unsigned char magic[6];
     size_t magic_bytes;
     unsigned char first_mask; /* bits of the first byte that count */
     int (*open)(struct gt_input *input);
@@ -144,11 +146,58 @@ static ssize_t zstd_decode(struct gt_input *input, void *buffer, size_t bytes, s
     return (ssize_t)out.pos;
 }
 
+static int xz_open(struct gt_input *input)
+{
+    input->xz = (lzma_stream)LZMA_STREAM_INIT;
+    return lzma_stream_decoder(&input->xz, XZ_MOST_BYTES, 0) == LZMA_OK ? 0 : -1;
+}
+
+static void xz_close(struct gt_input *input)
+{
+    lzma_end(&input->xz);
+}
+
+static const char *xz_failure(lzma_ret status)
+{
+    switch (status) {
+    case LZMA_MEMLIMIT_ERROR: return "it needs more than 256 MiB to unpack";
+    case LZMA_MEM_ERROR: return "out of memory";
+    case LZMA_FORMAT_ERROR: return "it is not a stream of xz";
+    default: return "liblzma refuses it";
+    }
+}
+
+static ssize_t xz_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    lzma_stream *stream = &input->xz;
+    lzma_ret status;
+
+    if (!input->mid_stream) { /* the next of several streams */
+        if (skip_padding(input))
+            return 0;
+        if (lzma_stream_decoder(stream, XZ_MOST_BYTES, 0) != LZMA_OK)
+            return broken(input, error, "out of memory");
+    }
+    stream->next_in = input->raw + input->raw_next;
+    stream->avail_in = input->raw_end - input->raw_next;
+    stream->next_out = buffer;
+    stream->avail_out = bytes;
+    input->mid_stream = true;
+    status = lzma_code(stream, LZMA_RUN);
+    input->raw_next = input->raw_end - stream->avail_in;
+    if (status == LZMA_STREAM_END)
+        input->mid_stream = false;
+    else if (status != LZMA_OK && status != LZMA_BUF_ERROR)
+        return broken(input, error, xz_failure(status));
+    return (ssize_t)(bytes - stream->avail_out);
+}
+
 static const struct format formats[] = {
     { "gzip", { 0x1f, 0x8b }, 2, 0xff, gzip_open, gzip_decode, gzip_close },
     { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, 0xff, zstd_open, zstd_decode, zstd_close },
     /* zstd behind a frame to be skipped, as parallel compressors put one at the start. */
     { "zstd", { 0x50, 0x2a, 0x4d, 0x18 }, 4, 0xf0, zstd_open, zstd_decode, zstd_close },
+    { "xz", { 0xfd, '7', 'z', 'X', 'Z', 0 }, 6, 0xff, xz_open, xz_decode, xz_close },
     { "plain", { 0 }, 0, 0xff, NULL, plain_decode, NULL }, /* last: fits everything */
 };
 

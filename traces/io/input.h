@@ -1,4 +1,4 @@
-/* input.h - a file's bytes, uncompressed on the way when it is gzip or zstd, without the byte-order mark
+/* input.h - a file's bytes, uncompressed on the way when it is gzip, zstd or xz, without the byte-order mark
  * that text may begin with.  What cannot be read twice (a pipe, standard input) is opened once and handed on. */
 #ifndef GRIDTIDE_TRACES_IO_INPUT_H
 #define GRIDTIDE_TRACES_IO_INPUT_H

@@ -7,6 +7,7 @@
 
 #include "sim/workload/program.h"
 #include "traces/jsonl/program.h"
+#include "traces/sass/control_guess.h"
 #include "traces/sass/cubin.h"
 #include "traces/sass/program_make.h"
 
@@ -155,12 +156,17 @@ static char *read_sass(const struct gt_json_token *list, struct gt_program_row *
 static int read_numbers(const struct raw_program *raw, struct gt_program_row *rows, uint32_t count,
                         struct gt_error *error)
 {
-    const struct gt_json_token *control = raw->control + 1, *executions = raw->executions + 1;
-    uint64_t packed;
+    const struct gt_json_token *executions = raw->executions + 1;
 
-    for (uint32_t i = 0; i < count; i++, control++, executions++) {
-        if (read_count(control, "control", CONTROL_LIMIT - 1, &packed, error) != 0 ||
-            read_count(executions, "executions", GT_PROGRAM_MOST_EXECUTIONS, &rows[i].executions, error) != 0)
+    for (uint32_t i = 0; i < count; i++)
+        if (read_count(executions + i, "executions", GT_PROGRAM_MOST_EXECUTIONS, &rows[i].executions, error) != 0)
+            return -1;
+    if (raw->control == NULL)
+        gt_control_guess(rows, count);
+    for (uint32_t i = 0; i < count && raw->control != NULL; i++) {
+        uint64_t packed;
+
+        if (read_count(raw->control + 1 + i, "control", CONTROL_LIMIT - 1, &packed, error) != 0)
             return -1;
         rows[i].control = (uint32_t)packed;
     }
@@ -285,7 +291,7 @@ static int check_program(struct gt_jsonl *jsonl, const struct raw_program *raw, 
             error,
             "a program needs \"warps\", the number of warps of the profiled launch, and \"warps_per_block\", 1 to %d",
             MOST_WARPS_PER_BLOCK);
-    if (check_length(raw->control, "control", count, error) != 0 ||
+    if ((raw->control != NULL && check_length(raw->control, "control", count, error) != 0) ||
         check_length(raw->executions, "executions", count, error) != 0)
         return -1;
     return check_use(&raw->use, error);

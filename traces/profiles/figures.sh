@@ -2,7 +2,8 @@
 # How far the warp tier's cycles are from the profiled ones: traces/profiles/figures.sh
 # Prints a line a profile, one for all launches, and one each for those that took part in fitting, those held
 # out (held-out.txt) and those below 5 us: name, launches, MAPE in %, worst in %, Pearson's r of the cycles.
-# GRIDTIDE names the program (default: build/gridtide).
+# GRIDTIDE names the program (default: build/gridtide).  With GUESS=1 without the control fields of the machine code,
+# which are then guessed (traces/sass/control_guess.h), as those of traces of instructions are.
 set -eu
 GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +12,10 @@ trap 'rm -rf "$work"' EXIT
 
 for trace in "$here"/*.jsonl.zst; do
     name=$(basename "$trace" .jsonl.zst)
+    if [ -n "${GUESS:-}" ]; then
+        zstd -dcq "$trace" | jq -c 'if has("sass") then del(.control) else . end' > "$work/guess.jsonl"
+        trace=$work/guess.jsonl
+    fi
     "$GRIDTIDE" run -q "$trace" -o "$work/run.db"
     "$GRIDTIDE" compare "$work/run.db" --format json |
         jq -c --arg name "$name" --arg held "$(sed -n "s/^$name //p" "$here/held-out.txt")" '

@@ -77,7 +77,7 @@ static char *help_filter(int key, const char *text, void *input)
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
     fputs("\nWithout FORMAT the format is detected from the file's first bytes. FILE may be "
-          "compressed with gzip or zstd. Without -o the trace is written to the current directory, "
+          "compressed with gzip, zstd or xz. Without -o the trace is written to the current directory, "
           "named after the first FILE with the ending .jsonl.gz. Several files are the ranks of one "
           "job, one process each: they become one trace with aligned clocks, in which collectives "
           "wait for the last rank.",
