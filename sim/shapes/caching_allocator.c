@@ -9,12 +9,13 @@
 
 /* A part of a segment; its neighbours there are `before` and `after`. */
 struct gt_cached_block {
-    uint64_t address, bytes;
+    uint64_t bytes;
+    uint64_t segment, offset; /* number of its segment, from 1; place there, in bytes */
     struct gt_cached_block *before, *after;
     bool free, small; /* in the small pool */
 };
 
-/* Free blocks, by size, those of a size by address. */
+/* Free blocks, by size, those of a size by address.  A driver gives out falling addresses: those of a later segment are lower. */
 struct pool {
     struct gt_cached_block **blocks;
     uint32_t count, room;
@@ -22,7 +23,7 @@ struct pool {
 
 struct gt_caching_allocator {
     uint64_t available, reserved, most_reserved;
-    uint64_t next_address; /* of the next segment: a driver's are not known */
+    uint64_t segments_made;
     struct pool large, small;
     struct gt_cached_block **segments; /* the first block of each, which stays its first */
     uint32_t segment_count, segment_room;
@@ -33,7 +34,6 @@ struct gt_caching_allocator *gt_caching_allocator_new(uint64_t available_bytes)
     struct gt_caching_allocator *allocator = gt_calloc(1, sizeof *allocator);
 
     allocator->available = available_bytes;
-    allocator->next_address = UINT64_MAX / 512 * 512;
     return allocator;
 }
 
@@ -55,20 +55,22 @@ static struct pool *pool_of(struct gt_caching_allocator *allocator, bool small)
     return small ? &allocator->small : &allocator->large;
 }
 
-static bool is_before(const struct gt_cached_block *block, uint64_t bytes, uint64_t address)
+static bool is_before(const struct gt_cached_block *one, const struct gt_cached_block *other)
 {
-    return block->bytes != bytes ? block->bytes < bytes : block->address < address;
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes;
+    return one->segment != other->segment ? one->segment > other->segment : one->offset < other->offset;
 }
 
-static uint32_t place_of(const struct pool *pool, uint64_t bytes, uint64_t address)
+static uint32_t place_of(const struct pool *pool, const struct gt_cached_block *block)
 {
-    return GT_LOWER_BOUND(at, 0u, pool->count, is_before(pool->blocks[at], bytes, address));
+    return GT_LOWER_BOUND(at, 0u, pool->count, is_before(pool->blocks[at], block));
 }
 
 static void add_free(struct gt_caching_allocator *allocator, struct gt_cached_block *block)
 {
     struct pool *pool = pool_of(allocator, block->small);
-    uint32_t place = place_of(pool, block->bytes, block->address);
+    uint32_t place = place_of(pool, block);
 
     gt_array_grow(pool->blocks, pool->count, pool->room);
     memmove(&pool->blocks[place + 1], &pool->blocks[place], (pool->count - place) * sizeof *pool->blocks);
@@ -80,7 +82,7 @@ static void add_free(struct gt_caching_allocator *allocator, struct gt_cached_bl
 static void remove_free(struct gt_caching_allocator *allocator, struct gt_cached_block *block)
 {
     struct pool *pool = pool_of(allocator, block->small);
-    uint32_t place = place_of(pool, block->bytes, block->address);
+    uint32_t place = place_of(pool, block);
 
     pool->count--;
     memmove(&pool->blocks[place], &pool->blocks[place + 1], (pool->count - place) * sizeof *pool->blocks);
@@ -132,12 +134,11 @@ static struct gt_cached_block *add_segment(struct gt_caching_allocator *allocato
     if (whole > allocator->available - allocator->reserved)
         return NULL;
     segment = gt_calloc(1, sizeof *segment);
-    *segment = (struct gt_cached_block){ .address = allocator->next_address - whole,
-                                         .bytes = whole,
+    *segment = (struct gt_cached_block){ .bytes = whole,
+                                         .segment = ++allocator->segments_made,
                                          .small = bytes <= GT_SMALL_BYTES };
     gt_array_grow(allocator->segments, allocator->segment_count, allocator->segment_room);
     allocator->segments[allocator->segment_count++] = segment;
-    allocator->next_address -= whole;
     allocator->reserved += whole;
     if (allocator->reserved > allocator->most_reserved)
         allocator->most_reserved = allocator->reserved;
@@ -153,8 +154,9 @@ static void split(struct gt_caching_allocator *allocator, struct gt_cached_block
     if (block->small ? left < GT_BLOCK_BYTES : left <= GT_SMALL_BYTES)
         return;
     rest = gt_calloc(1, sizeof *rest);
-    *rest = (struct gt_cached_block){ .address = block->address + bytes,
-                                      .bytes = left,
+    *rest = (struct gt_cached_block){ .bytes = left,
+                                      .segment = block->segment,
+                                      .offset = block->offset + bytes,
                                       .before = block,
                                       .after = block->after,
                                       .small = block->small };
@@ -169,7 +171,7 @@ struct gt_cached_block *gt_block_take(struct gt_caching_allocator *allocator, ui
 {
     uint64_t rounded = round_up(bytes > 0 ? bytes : 1, GT_BLOCK_BYTES);
     struct pool *pool = pool_of(allocator, rounded <= GT_SMALL_BYTES);
-    uint32_t place = place_of(pool, rounded, 0);
+    uint32_t place = place_of(pool, &(struct gt_cached_block){ .bytes = rounded, .segment = UINT64_MAX });
     struct gt_cached_block *block;
 
     if (place < pool->count) {

@@ -87,7 +87,8 @@ static void pair_steps(struct replay *r)
         }
     }
     pair(r, frees, free_count, alive, alive_count);
-    r->kept_bytes = r->w->gpus[r->gpu].allocated_bytes - freed_bytes;
+    r->kept_bytes = r->w->gpus[r->gpu].allocated_bytes;
+    r->kept_bytes -= freed_bytes < r->kept_bytes ? freed_bytes : r->kept_bytes;
     free(freed);
     free(alive);
     free(frees);
