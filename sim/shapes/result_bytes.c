@@ -111,6 +111,12 @@ static double rows_of(const struct gt_tensor *tensor, int which)
     return (double)tensor->size[0];
 }
 
+/* Is the first side of both a batch, which counts once in what they make? */
+static bool same_batch(const struct gt_tensor *one, const struct gt_tensor *other)
+{
+    return one->sides > 2 && other->sides > 2 && one->size[0] == other->size[0];
+}
+
 static void try_pair(struct fitting *f, int i, int j)
 {
     const struct gt_tensor *from = &f->from->tensors[i], *other = &f->from->tensors[j];
@@ -118,7 +124,8 @@ static void try_pair(struct fitting *f, int i, int j)
 
     try_elements(f, from, stretched(from, other), stretched(to, other_to), MADE, MADE + WHOLE_OF_OTHERS);
     for (int which = 0; which < ROWS; which++)
-        for (int side = 0; side < other->sides; side++) /* in the elements of what is not a place */
+        for (int side = same_batch(from, other); side < other->sides;
+             side++) /* in the elements of what is not a place */
             try_elements(f, gt_tensor_is_whole(from) ? other : from, rows_of(from, which) * (double)other->size[side],
                          rows_of(to, which) * (double)other_to->size[side], MADE + 1 + which, OTHERS + which);
 }
