@@ -57,9 +57,12 @@ table()
         run validate/scripts/shapes.py traces/shapes/fresh --only '[!z]*'
         run validate/scripts/shapes.py traces/shapes/widths
         run validate/scripts/shapes.py traces/shapes/limits --memory
+        run validate/scripts/shapes.py traces/shapes/limits-fresh --memory
         ;;
     serving)
         run validate/scripts/serving.py traces/serving/wide traces/serving/middle traces/serving/wide-again
+        run validate/scripts/serving.py traces/serving/wide-lanes
+        run validate/scripts/serving.py traces/serving/middle-lanes
         ;;
     published) run validate/scripts/published.py ;;
     gpus)

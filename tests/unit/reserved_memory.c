@@ -10,6 +10,7 @@
 
 #include "sim/shapes/caching_allocator.h"
 #include "sim/shapes/reserved_memory.h"
+#include "sim/shapes/result_bytes.h"
 #include "sim/workload/allocations.h"
 #include "sim/workload/ranges.h"
 
@@ -232,6 +233,21 @@ static void an_optimizer_allocates_moments_at_its_first_step(void **state)
     assert_int_equal(reserve_training("something").bytes, 220 * mib);
 }
 
+/* A workspace that is 132,096 bytes more than 24 x 1024 x 14 rows of the first input by the batch of the second, 24, by 8 bytes.  Nothing
+ * grows with a batch twice. */
+static void a_result_has_a_batch_once(void **state)
+{
+    struct gt_inputs from = { .count = 3 }, to = { .count = 3 };
+    struct gt_result_bytes result;
+
+    (void)state;
+    assert_int_equal(
+        gt_tensors_read("float32[24,1024,14,14] float32[24,512,28,28] float32[1024,512,1,1]", from.tensors), 3);
+    assert_int_equal(
+        gt_tensors_read("float32[384,1024,14,14] float32[384,512,28,28] float32[1024,512,1,1]", to.tensors), 3);
+    assert_false(gt_result_bytes_of("aten::convolution_backward", &from, &to, 66192384, &result));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +258,7 @@ int main(void)
         cmocka_unit_test(what_is_cached_counts_until_memory_ends),
         cmocka_unit_test(a_step_frees_what_the_one_before_left),
         cmocka_unit_test(cublas_keeps_memory_from_its_first_product_on),
+        cmocka_unit_test(a_result_has_a_batch_once),
         cmocka_unit_test(an_optimizer_allocates_moments_at_its_first_step),
     };
 
