@@ -55,6 +55,8 @@ table()
     shapes)
         run validate/scripts/shapes.py traces/shapes/fresh
         run validate/scripts/shapes.py traces/shapes/fresh --only '[!z]*'
+        run validate/scripts/shapes.py traces/shapes/again
+        run validate/scripts/shapes.py traces/shapes/again --only '[!z]*'
         run validate/scripts/shapes.py traces/shapes/widths
         run validate/scripts/shapes.py traces/shapes/limits --memory
         run validate/scripts/shapes.py traces/shapes/limits-fresh --memory

@@ -5,8 +5,7 @@
 
 Each FOLDER is what traces/record/serving.py left: recorded passes (templates.jsonl), requests-N.csv, and when each request got its
 tokens (results.jsonl).  Each run is simulated from the recorded passes and the requests.  A line for the recorded passes (replayed, against
-the same passes without a profiler), then one a metric: errors in percent of the measured value, without sign, and the mean with it.  Runs of policy static in which sequences were evicted are left out: there the recorded
-loop stops collecting a batch after an evicted request (README.md of traces/serving).
+the same passes without a profiler), of passes on a part of the SMs where they were timed (lanes.jsonl), then one a metric: errors in percent of the measured value, without sign, and the mean with it.  Runs that did not end are left out.
   -v  a line a run: measured and simulated values
 """
 import argparse
@@ -18,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+LANES = ("decode", "prefill")
 METRICS = [(name, percent) for name in ("ttft", "tpot", "latency") for percent in (50, 99)]
 
 
@@ -77,6 +77,38 @@ def judge_passes(program, folder, run):
     return [100 * (nodes[(one["template"], *one["size"])] / one["step_us"] - 1) for one in templates]
 
 
+def costs_of(program, folder, run, policy):
+    """(us, part of matrix products) by kind and size."""
+    costs = ask(program, folder, dict(run, policy=policy, parameters={}), "--costs")
+    return {(kind, *list(row.values())[:2]): (row["pass_us"], row["products_pct"] / 100) for kind in ("decode", "prefill") for row in costs[kind]}
+
+
+def products_part(program):
+    text = subprocess.run([program, "devices", "h200", "-f", "csv"], capture_output=True, text=True, check=True).stdout
+    return next(float(row[1]) for row in csv.reader(text.splitlines()) if row[0] == "sharing.products_part")
+
+
+def judge_lanes(program, folder, run):
+    """Signed errors of passes alone on a part of the SMs, and of how much longer they take beside passes on the other part; and how much that is."""
+    with open(os.path.join(folder, "lanes.jsonl"), encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    measured_us, alone, beside, longer = {}, [], [], []
+    for row in rows:
+        measured_us.update({(row["sms"], kind, *row[kind]): row[kind + "_alone_us"] for kind in LANES if kind + "_alone_us" in row})
+    costs = {sms: costs_of(program, folder, run, "split sms=%d" % sms) for sms in sorted({row["sms"] for row in rows})}
+    for (sms, *one), us in measured_us.items():
+        alone.append(100 * (costs[sms][tuple(one)][0] / us - 1))
+    part = products_part(program)
+    for row in (row for row in rows if "decode_beside_us" in row):
+        sms, everything = {"prefill": row["sms"], "decode": row["rest_sms"]}, row["sms"] + row["rest_sms"]
+        products = costs[row["sms"]][("decode", *row["decode"])][1] * costs[row["sms"]][("prefill", *row["prefill"])][1]
+        for kind in LANES:
+            real = row[kind + "_beside_us"] / measured_us[(row["sms"], kind, *row[kind])]
+            beside.append(100 * ((1 + part * products * (everything - sms[kind]) / everything) / real - 1))
+            longer.append(100 * (1 - 1 / real))
+    return alone, beside, longer
+
+
 def simulated(program, folder, run):
     answer = ask(program, folder, run)
     rows = {row["latency"]: row for row in answer["latency"]}
@@ -90,7 +122,7 @@ def judge(program, folder, verbose):
         runs = [json.loads(line) for line in file]
     passes = judge_passes(program, folder, runs[0])
     for run in runs:
-        if (run["policy"] == "static" and run["preempted"] > 0) or None in run["end_s"]:
+        if None in run["end_s"]:
             left_out += 1
             continue
         real, (told, evictions) = measured(folder, run), simulated(program, folder, run)
@@ -104,8 +136,8 @@ def judge(program, folder, verbose):
 
 def tell(what, signed):
     values = sorted(abs(one) for one in signed)
-    print("%s: n %d, median %.1f, p90 %.1f, worst %.1f, mean with sign %+.1f" % (
-        what, len(values), percentile(values, 50), percentile(values, 90), values[-1], sum(signed) / len(signed)))
+    print("%s: n %d, mean %.1f, median %.1f, p90 %.1f, worst %.1f, mean with sign %+.1f" % (
+        what, len(values), sum(values) / len(values), percentile(values, 50), percentile(values, 90), values[-1], sum(signed) / len(signed)))
 
 
 def main():
@@ -114,13 +146,20 @@ def main():
     parser.add_argument("-v", dest="verbose", action="store_true")
     parser.add_argument("--gridtide", default=os.environ.get("GRIDTIDE", "build/gridtide"))
     arguments = parser.parse_args()
-    errors, left_out, passes = [], 0, []
+    errors, left_out, passes, lanes = [], 0, [], ([], [], [])
     for folder in arguments.folders:
         own, out, own_passes = judge(arguments.gridtide, folder.rstrip("/"), arguments.verbose)
+        if os.path.exists(os.path.join(folder, "lanes.jsonl")):
+            with open(os.path.join(folder, "results.jsonl"), encoding="utf-8") as file:
+                for values, more in zip(lanes, judge_lanes(arguments.gridtide, folder, json.loads(file.readline()))):
+                    values += more
         errors += own
         left_out += out
         passes += own_passes
     tell("recorded passes", passes)
+    for what, values in zip(("on a part of the SMs, alone", "beside others, against alone", "the same, if they did not slow each other"), lanes):
+        if values:
+            tell(what, values)
     for metric in METRICS:
         tell("%s p%d" % metric, [one[metric] for one in errors])
     print("left out: %d" % left_out)

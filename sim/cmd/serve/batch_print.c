@@ -219,20 +219,27 @@ void gt_batch_print(const struct gt_batch_result *result, enum gt_format format)
 
 void gt_batch_costs_print(const struct gt_pass_costs *costs, enum gt_format format)
 {
-    static const struct gt_column columns[GT_PASS_KINDS][3] = {
-        { { "sequences", GT_COLUMN_NUMBER }, { "context", GT_COLUMN_NUMBER }, { "pass_us", GT_COLUMN_TIME } },
-        { { "tokens", GT_COLUMN_NUMBER }, { "before", GT_COLUMN_NUMBER }, { "pass_us", GT_COLUMN_TIME } },
+    static const struct gt_column columns[GT_PASS_KINDS][4] = {
+        { { "sequences", GT_COLUMN_NUMBER },
+          { "context", GT_COLUMN_NUMBER },
+          { "pass_us", GT_COLUMN_TIME },
+          { "products_pct", GT_COLUMN_NUMBER } },
+        { { "tokens", GT_COLUMN_NUMBER },
+          { "before", GT_COLUMN_NUMBER },
+          { "pass_us", GT_COLUMN_TIME },
+          { "products_pct", GT_COLUMN_NUMBER } },
     };
     struct gt_table *tables[GT_PASS_KINDS];
 
     for (int kind = 0; kind < GT_PASS_KINDS; kind++) {
         const struct gt_pass_grid *grid = &costs->grids[kind];
 
-        tables[kind] = gt_table_new(gt_pass_kind_names[kind], columns[kind], 3);
+        tables[kind] = gt_table_new(gt_pass_kind_names[kind], columns[kind], 4);
         for (uint32_t i = 0; i < grid->size_count * grid->depth_count; i++) {
             gt_table_integer(tables[kind], grid->sizes[i / grid->depth_count]);
             gt_table_integer(tables[kind], grid->depths[i % grid->depth_count]);
             gt_table_real(tables[kind], grid->us[i], 1);
+            gt_table_real(tables[kind], 100 * grid->products[i], 1);
         }
     }
     gt_tables_print(stdout, format, tables, GT_PASS_KINDS);
