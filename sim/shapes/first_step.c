@@ -32,7 +32,8 @@ static void add(struct finding *f, uint32_t before, uint64_t bytes)
     if (bytes > f->left)
         return;
     f->left -= bytes;
-    f->kept[f->count++] = (struct gt_kept_memory){ before, bytes };
+    f->kept[f->count] = (struct gt_kept_memory){ before, bytes, f->count };
+    f->count++;
 }
 
 static bool is_allocation(const struct finding *f, uint32_t index)
@@ -115,6 +116,7 @@ static int compare_kept(const void *left, const void *right)
     const struct gt_kept_memory *a = left, *b = right;
 
     GT_ORDER(a->before, b->before);
+    GT_ORDER(a->order, b->order);
     return 0;
 }
 

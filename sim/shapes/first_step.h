@@ -9,6 +9,7 @@
 struct gt_kept_memory {
     uint32_t before; /* allocated just before this one of the workload's allocations */
     uint64_t bytes;
+    uint32_t order; /* among those before the same one */
 };
 
 /* Of the GPU's memory of which `kept_bytes` are from before the recording and never freed, into *kept (malloced), in the order of time:

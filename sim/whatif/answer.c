@@ -139,13 +139,16 @@ static void vary_scenario(const struct asking *asking, const struct gt_whatif_ho
     gt_scenario_free(&scenario);
 }
 
-/* All kernels longer or shorter by what scaling them from another GPU may be off. */
+/* No kernel takes more than ten times as long as predicted. */
+static const double least_part = 0.1;
+
+/* All kernels as much longer or shorter as those are of which predictions are off by so much: an error is a part of what was measured. */
 static void vary_kernels(const struct asking *asking, const struct gt_scenario *scenario, struct gt_answer *answer)
 {
-    const double signs[] = { -1, 1 };
+    const double times[] = { 1 / (1 + scenario->kernels_off), 1 / fmax(1 - scenario->kernels_off, least_part) };
 
-    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
-        double times = fmax(1 + signs[i] * scenario->kernels_off, 0), us;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        double us;
         struct gt_scenario off = *scenario;
         struct gt_error refused;
 
@@ -154,7 +157,7 @@ static void vary_kernels(const struct asking *asking, const struct gt_scenario *
             struct gt_op *op = &off.workload->ops[j];
 
             if (op->kind == GT_OP_KERNEL && op->duration_ps != GT_TIME_NONE)
-                op->duration_ps = gt_whole_ps(times * (double)op->duration_ps);
+                op->duration_ps = gt_whole_ps(times[i] * (double)op->duration_ps);
         }
         if (play_step(asking->whatif, &off, 1, &us, &refused) == 0)
             widen(asking, answer, us);

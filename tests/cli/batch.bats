@@ -66,8 +66,8 @@ END
 
 @test "batch: what passes cost" {
     "$GRIDTIDE" batch -q two.jsonl --costs --format csv | tr -d '\r' > out.csv
-    grep -qx 'decode,1,64,10' out.csv
-    grep -qx 'prefill,16,0,100' out.csv
+    grep -qx 'decode,1,64,10,0' out.csv
+    grep -qx 'prefill,16,0,100,0' out.csv
 }
 
 @test "batch: published traces of requests" {
