@@ -77,9 +77,9 @@ static void check_ops(const struct gt_workload *w)
 }
 
 /* Pointer 0 is the default stream; 0x5581 the stream of the kernel whose launch got it. */
-static void check_targets(const struct gt_workload *w)
+static void check_targets(const struct gt_workload *w, uint32_t streams)
 {
-    assert_int_equal(w->stream_count, 2);
+    assert_int_equal(w->stream_count, streams);
     assert_int_equal(w->streams[op_of(w, 2)->stream].flags, GT_STREAM_LEGACY_DEFAULT);
     assert_int_equal(w->streams[op_of(w, 5)->stream].id, 1);
     assert_int_equal(w->calls[3].stream, op_of(w, 2)->stream);
@@ -95,7 +95,7 @@ static void every_table_is_read(void **state)
     (void)state;
     check_calls(w);
     check_ops(w);
-    check_targets(w);
+    check_targets(w, 2);
     assert_int_equal(w->range_count, 2);
     assert_string_equal(gt_name_text(w, w->ranges[0].name), "step");
     assert_int_equal(w->ranges[0].kind, GT_RANGE_NVTX);
@@ -107,6 +107,7 @@ static void every_table_is_read(void **state)
     assert_string_equal(setting(w, "sm.threads"), "2048"); /* 8 waves of 64 threads on each of 4 SIMDs */
     assert_string_equal(setting(w, "sm.shared_bytes"), "65536");
     assert_int_equal(warnings(w, "gpu-not-modelled"), 1);
+    assert_int_equal(warnings(w, "priorities-unknown"), 2); /* two streams with kernels on one GPU */
     assert_int_equal(warnings(w, "device-inconsistent"), 0);
     gt_workload_free(w);
 }
@@ -143,7 +144,7 @@ static void rows_may_name_tracks_and_time_stamps(void **state)
     (void)state;
     check_calls(w);
     check_ops(w);
-    check_targets(w);
+    check_targets(w, 2);
     gt_workload_free(w);
 }
 
@@ -158,6 +159,68 @@ static void queues_stand_for_streams_that_are_not_there(void **state)
     assert_int_equal(w->streams[op_of(w, 5)->stream].id, 2);
     assert_int_equal(warnings(w, "event-waits-unknown"), 1);
     assert_int_equal(warnings(w, "stream-syncs-unknown"), 1);
+    gt_workload_free(w);
+}
+
+/* The stream of the operation that starts then. */
+static const struct gt_stream *stream_at(const struct gt_workload *workload, int64_t start_ps)
+{
+    for (uint32_t i = 0; i < workload->op_count; i++)
+        if ((int64_t)workload->ops[i].start_ps == start_ps)
+            return &workload->streams[workload->ops[i].stream];
+    fail_msg("no operation starts at %lld ps", (long long)start_ps);
+    return NULL;
+}
+
+/* Agent 2 is GPU 1.  It runs a kernel in its own stream 0 from 7500 ns on (times count from 1000 ns), and gets a copy there at
+ * 24600.  A copy from GPU 0 to GPU 1 at 24700 is in stream 1, which is one of GPU 0. */
+static void each_gpu_has_a_stream_0(void **state)
+{
+    struct gt_workload *w = import(
+        "INSERT INTO rocpd_info_agent_a1 SELECT 2, nid, pid, type, 2, 1, name, model_name, product_name, extdata "
+        "FROM "
+        "rocpd_info_agent_a1 WHERE id = 1;"
+        "INSERT INTO rocpd_event_a1 (id, category_id, stack_id) VALUES (17, 3, 0), (18, 4, 0), (19, 4, 0);"
+        "INSERT INTO rocpd_kernel_dispatch_a1 SELECT 3, nid, pid, tid, 2, kernel_id, 3, 3, 0, 7500, 12500, 0, 1024, "
+        "256, 1, 1, 2048, 1, 1, 23, 17 FROM rocpd_kernel_dispatch_a1 WHERE id = 1;"
+        "INSERT INTO rocpd_memory_copy_a1 VALUES (3, 1, 4242, 4243, 24600, 24650, 21, 2, 0, 4096, NULL, 0, NULL, "
+        "18), "
+        "(4, 1, 4242, 4243, 24700, 24800, 23, 2, 1, 4096, NULL, 1, NULL, 19)");
+    const struct gt_stream *zero = stream_at(w, 6500000), *one = stream_at(w, 23700000);
+
+    (void)state;
+    assert_int_equal(w->stream_count, 3);
+    assert_int_equal(zero->id, 0);
+    assert_int_equal(w->gpus[zero->gpu].id, 1);
+    assert_int_equal(zero->flags, GT_STREAM_LEGACY_DEFAULT);
+    assert_ptr_equal(stream_at(w, 23600000), zero);
+    assert_int_equal(w->gpus[w->streams[op_of(w, 2)->stream].gpu].id, 0);
+    assert_ptr_equal(one, &w->streams[op_of(w, 5)->stream]);
+    for (uint32_t i = 0; i < w->op_count; i++)
+        if (w->ops[i].direction == GT_P2P && w->ops[i].kind == GT_OP_COPY) {
+            assert_int_equal(w->gpus[w->ops[i].peer_gpu].id, 1);
+            assert_int_equal(w->ops[i].from_peer, false);
+        }
+    gt_workload_free(w);
+}
+
+/* Pointer 0x5581 is stream 1 until the launch of event 17 (call 9) runs its kernel in stream 2; call 10 waits for that one. */
+static void a_pointer_may_become_another_stream(void **state)
+{
+    struct gt_workload *w = import(
+        "INSERT INTO rocpd_event_a1 (id, category_id, stack_id) VALUES (17, 1, 17), (18, 3, 17), (19, 1, 19);"
+        "INSERT INTO rocpd_region_a1 VALUES (13, 1, 4242, 4243, 25300, 25400, 15, 17), "
+        "(14, 1, 4242, 4243, 25500, 25900, 16, 19);"
+        "INSERT INTO rocpd_arg_a1 (event_id, position, type, name, value) VALUES "
+        "(17, 8, 'ihipStream_t*', 'stream', '0x5581'), (19, 0, 'ihipStream_t*', 'stream', '0x5581');"
+        "INSERT INTO rocpd_kernel_dispatch_a1 SELECT 3, nid, pid, tid, 1, kernel_id, 3, 3, 2, 25450, 25800, 0, 1024, "
+        "256, 1, 1, 2048, 1, 1, 23, 18 FROM rocpd_kernel_dispatch_a1 WHERE id = 1");
+
+    (void)state;
+    check_targets(w, 3);
+    assert_int_equal(w->call_count, 11);
+    assert_int_equal(w->streams[w->calls[9].stream].id, 2);
+    assert_int_equal(w->streams[w->calls[10].stream].id, 2);
     gt_workload_free(w);
 }
 
@@ -239,6 +302,8 @@ int main(void)
         cmocka_unit_test(every_table_is_read),
         cmocka_unit_test(rows_may_name_tracks_and_time_stamps),
         cmocka_unit_test(queues_stand_for_streams_that_are_not_there),
+        cmocka_unit_test(each_gpu_has_a_stream_0),
+        cmocka_unit_test(a_pointer_may_become_another_stream),
         cmocka_unit_test(sets_of_tables_are_kept_apart),
         cmocka_unit_test(what_is_missing_is_counted),
         cmocka_unit_test(wrong_values_name_table_row_and_column),

@@ -74,7 +74,8 @@ static int read_back(struct gt_task_slices *slices)
     return status;
 }
 
-/* Track 3 is of block 5, by the group around it; tracks 8 and 9 say nothing: they are workers 0 and 1, by their first end. */
+/* Track 3 is of block 5, by the group around it; tracks 9, 8 and 4 say nothing: they are the workers behind it, by their first
+ * end. */
 static void workers_are_blocks_or_tracks(void **state)
 {
     struct gt_task_slices slices;
@@ -96,15 +97,40 @@ static void workers_are_blocks_or_tracks(void **state)
     assert_int_equal(read_back(&slices), 0);
     assert_int_equal(slices.count, 4);
     assert_int_equal(slices.workers, 4);
+    assert_int_equal(slices.slices[0].worker, 5);
+    assert_string_equal(slices.kinds[slices.slices[0].kind], "LINEAR");
+    assert_int_equal(slices.slices[1].worker, 6);
+    assert_string_equal(slices.kinds[slices.slices[1].kind], "b");
+    assert_int_equal(slices.slices[2].worker, 7);
+    assert_string_equal(slices.kinds[slices.slices[2].kind], "a");
+    assert_int_equal(slices.slices[2].end_ns - slices.slices[2].start_ns, 10);
+    assert_int_equal(slices.slices[3].worker, 8);
+    assert_string_equal(slices.kinds[slices.slices[3].kind], "12"); /* a number alone is a name */
+    gt_task_slices_free(&slices);
+}
+
+/* A track without a name beside block 0 is worker 1; where no track says a block they are workers from 0 on. */
+static void a_track_without_a_name_is_no_block(void **state)
+{
+    struct gt_task_slices slices;
+
+    (void)state;
+    put_event(8, 10, "a");
+    put_event(8, 20, NULL);
+    put_track(1, 0, "block_0");
+    put_event(1, 10, "a");
+    put_event(1, 15, NULL);
+    assert_int_equal(read_back(&slices), 0);
+    assert_int_equal(slices.workers, 2);
     assert_int_equal(slices.slices[0].worker, 0);
-    assert_string_equal(slices.kinds[slices.slices[0].kind], "b");
+    assert_int_equal(slices.slices[0].end_ns, 15);
     assert_int_equal(slices.slices[1].worker, 1);
-    assert_string_equal(slices.kinds[slices.slices[1].kind], "a");
-    assert_int_equal(slices.slices[1].end_ns - slices.slices[1].start_ns, 10);
-    assert_int_equal(slices.slices[2].worker, 2);
-    assert_string_equal(slices.kinds[slices.slices[2].kind], "12"); /* a number alone is a name */
-    assert_int_equal(slices.slices[3].worker, 5);
-    assert_string_equal(slices.kinds[slices.slices[3].kind], "LINEAR");
+    gt_task_slices_free(&slices);
+    file = fopen(path, "wb");
+    put_event(8, 10, "a");
+    put_event(8, 20, NULL);
+    assert_int_equal(read_back(&slices), 0);
+    assert_int_equal(slices.slices[0].worker, 0);
     gt_task_slices_free(&slices);
 }
 
@@ -187,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(workers_are_blocks_or_tracks, open_file),
+        cmocka_unit_test_setup(a_track_without_a_name_is_no_block, open_file),
         cmocka_unit_test_setup(time_of_tasks_that_overlap_counts_once, open_file),
         cmocka_unit_test_setup(a_trace_without_slices_is_an_error, open_file),
         cmocka_unit_test_setup(text_is_no_recording, open_file),

@@ -41,6 +41,18 @@ static const char *setting(const struct gt_workload *workload, const char *key)
     return "";
 }
 
+/* Both streams are of GPU 0, but kernels are in one of them only: no priority could have made a difference. */
+static void priorities_matter_where_two_streams_have_kernels(void **state)
+{
+    struct gt_workload *w = read_sample();
+
+    (void)state;
+    assert_int_equal(w->stream_count, 2);
+    for (uint32_t i = 0; i < w->warning_count; i++)
+        assert_string_not_equal(w->warnings[i].kind, "priorities-unknown");
+    gt_workload_free(w);
+}
+
 /* The first call begins 2 us after the line's start, from which times count.  Calls are the copy, two launches, the graph's, the
  * wait, and one for the memset that has none. */
 static void calls_have_their_operations(void **state)
@@ -263,6 +275,7 @@ int main(void)
         cmocka_unit_test(calls_have_their_operations),
         cmocka_unit_test(details_of_kernels_and_copies_are_read),
         cmocka_unit_test(ranges_are_steps_operators_and_annotations),
+        cmocka_unit_test(priorities_matter_where_two_streams_have_kernels),
         cmocka_unit_test(details_that_are_missing_are_counted),
         cmocka_unit_test(times_that_cannot_be_are_told),
         cmocka_unit_test(what_follows_must_be_a_field),

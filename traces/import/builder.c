@@ -240,12 +240,6 @@ uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t g
     return entry->index;
 }
 
-int32_t gt_import_priority(struct gt_import *import, int64_t priority)
-{
-    gt_import_warn(import->workload, "priorities-clamped", priority < INT32_MIN || priority > INT32_MAX);
-    return priority < INT32_MIN ? INT32_MIN : priority > INT32_MAX ? INT32_MAX : (int32_t)priority;
-}
-
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id)
 {
     struct key key = { .process = process, .a = id };

@@ -147,6 +147,11 @@ uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t g
 uint32_t gt_import_executable(struct gt_import *import, uint32_t id);
 /* A stream's priority as the profile has it: within 32 bits, else the nearest of them ("priorities-clamped"). */
 int32_t gt_import_priority(struct gt_import *import, int64_t priority);
+/* The profile does not say priorities.  Counts ("priorities-unknown") the streams whose kernels a more urgent stream's might have
+ * passed: those that are not the only one of their GPU with kernels.  After all operations. */
+void gt_import_warn_priorities(struct gt_import *import);
+/* Where a copy goes, by the memories at its two ends; a memory that is not known is taken for a GPU's. */
+enum gt_direction gt_import_direction(enum gt_memory from, enum gt_memory to);
 /* `shown_process` is what people know the process by (thread.process), `process` the join key. */
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
 

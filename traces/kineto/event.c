@@ -179,15 +179,6 @@ static enum gt_memory memory_at(const char *text, size_t length)
     return GT_MEMORY_UNKNOWN;
 }
 
-/* The direction that the two memories make, for a name that does not say. */
-static enum gt_direction direction_between(enum gt_memory from, enum gt_memory to)
-{
-    bool from_host = from == GT_MEMORY_PAGEABLE || from == GT_MEMORY_PINNED;
-    bool to_host = to == GT_MEMORY_PAGEABLE || to == GT_MEMORY_PINNED;
-
-    return from_host ? to_host ? GT_H2H : GT_H2D : to_host ? GT_D2H : GT_D2D;
-}
-
 /* From "Memcpy HtoD (Pageable -> Device)". */
 static void read_copy_name(struct kineto *kineto, struct gt_import_op *op)
 {
@@ -209,7 +200,7 @@ static void read_copy_name(struct kineto *kineto, struct gt_import_op *op)
         }
     }
     if (!known) {
-        op->direction = (uint8_t)direction_between(from, to);
+        op->direction = (uint8_t)gt_import_direction(from, to);
         gt_import_warn(kineto->import.workload, "copy-directions-unknown",
                        from == GT_MEMORY_UNKNOWN && to == GT_MEMORY_UNKNOWN);
     }

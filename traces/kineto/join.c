@@ -262,29 +262,6 @@ static void name_threads(struct kineto *kineto)
     }
 }
 
-/* Streams whose kernels a more urgent stream's might have passed, had any: those that are not the only one of
- * their GPU with kernels. */
-static uint32_t streams_beside_others(const struct gt_import *import)
-{
-    const struct gt_workload *workload = import->workload;
-    bool *seen = gt_calloc(workload->stream_count + 1ull, sizeof *seen);
-    uint32_t *of_gpu = gt_calloc(workload->gpu_count + 1ull, sizeof *of_gpu), count = 0;
-
-    for (uint32_t i = 0; i < import->op_count; i++) {
-        uint32_t stream = import->ops[i].stream;
-
-        if (import->ops[i].kind == GT_OP_KERNEL && !seen[stream]) {
-            seen[stream] = true;
-            of_gpu[workload->streams[stream].gpu]++;
-        }
-    }
-    for (uint32_t gpu = 0; gpu < workload->gpu_count; gpu++)
-        count += of_gpu[gpu] > 1 ? of_gpu[gpu] : 0;
-    free(seen);
-    free(of_gpu);
-    return count;
-}
-
 void kineto_join(struct kineto *kineto)
 {
     join_processes(kineto);
@@ -295,5 +272,5 @@ void kineto_join(struct kineto *kineto)
     gt_import_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0);
     gt_import_warn(kineto->import.workload, GT_WARNING_UNMODELLED, kineto->has_hip);
     if (!kineto->has_priorities)
-        gt_import_warn(kineto->import.workload, "priorities-unknown", streams_beside_others(&kineto->import));
+        gt_import_warn_priorities(&kineto->import);
 }

@@ -227,20 +227,6 @@ static int meaning(const struct gt_nsys_meanings *meanings, int64_t number, int 
     return meanings->of[number];
 }
 
-static bool on_host(enum gt_memory memory)
-{
-    return memory == GT_MEMORY_PAGEABLE || memory == GT_MEMORY_PINNED;
-}
-
-/* The direction that the two memories give, where the row's kind is not known. */
-static enum gt_direction guess_direction(struct gt_nsys *nsys, enum gt_memory source, enum gt_memory target)
-{
-    gt_import_warn(nsys->import.workload, "copy-kinds-unknown", 1);
-    if (on_host(source))
-        return on_host(target) ? GT_H2H : GT_H2D;
-    return on_host(target) ? GT_D2H : GT_D2D;
-}
-
 /* The device at the other end of a copy; GT_NONE where the row does not say, or it is the same. *from: it is the source. */
 static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_db_rows *rows, bool *from)
 {
@@ -268,7 +254,8 @@ static int read_copy(void *user, const struct gt_db_rows *rows, struct gt_error 
     if (op == NULL)
         return -1;
     op->bytes = (uint64_t)rows->value[BYTES];
-    op->direction = direction >= 0 ? direction : (int)guess_direction(nsys, source, target);
+    gt_import_warn(nsys->import.workload, "copy-kinds-unknown", direction < 0);
+    op->direction = direction >= 0 ? direction : (int)gt_import_direction(source, target);
     op->memory = op->direction == GT_D2H ? target : source;
     if (op->direction == GT_P2P || op->direction == GT_D2D) {
         op->memory = GT_MEMORY_DEVICE;

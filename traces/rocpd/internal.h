@@ -123,7 +123,7 @@ void rocpd_describe_gpus(struct rocpd *rocpd);
 
 /* operations.c: kernels and copies. */
 int rocpd_read_operations(struct rocpd *rocpd, struct gt_error *error);
-/* The stream of that number of a process, if an operation ran in it; GT_NONE. */
+/* The first stream of that number of a process, if an operation ran in it; GT_NONE. */
 uint32_t rocpd_known_stream(struct rocpd *rocpd, uint64_t process, int64_t stream);
 void rocpd_free_streams(struct rocpd *rocpd);
 

@@ -12,38 +12,73 @@ struct rocpd_stream {
     struct stream_key {
         uint64_t process;
         int64_t number;
+        uint64_t gpu; /* the profile's number; GT_NONE: the first stream of that number, whatever its GPU */
     } key;
     uint32_t gpu;    /* the profile's number */
     uint32_t stream; /* in the workload */
 };
 
-/* Streams are numbered within a process, whatever their GPU: the first operation says which that is. */
-static uint32_t find_stream(struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
+static const struct rocpd_stream *look_up(const struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
 {
-    const struct stream_key key = { process, number };
+    const struct stream_key key = { process, number, gpu };
     struct rocpd_stream *found;
 
     HASH_FIND(hh, rocpd->streams, &key, sizeof key, found);
-    if (found == NULL) {
-        found = gt_calloc(1, sizeof *found);
-        found->key = key;
-        found->gpu = gpu == GT_NONE ? 0 : gpu;
-        found->stream = gt_import_stream(&rocpd->import, process, found->gpu, 0, (uint64_t)number);
-        /* Queues wait for each other only by events; so do streams, but for the default one. */
-        rocpd->import.workload->streams[found->stream].flags =
-            number == 0 && !rocpd->by_queue ? GT_STREAM_LEGACY_DEFAULT : GT_STREAM_NON_BLOCKING;
-        HASH_ADD(hh, rocpd->streams, key, sizeof found->key, found);
-    }
-    return found->stream;
+    return found;
+}
+
+static void add_key(struct rocpd *rocpd, const struct stream_key *key, uint32_t gpu, uint32_t stream)
+{
+    struct rocpd_stream *added = gt_calloc(1, sizeof *added);
+
+    added->key = *key;
+    added->gpu = gpu;
+    added->stream = stream;
+    HASH_ADD(hh, rocpd->streams, key, sizeof added->key, added);
+}
+
+/* Streams are numbered within a process, but each GPU has a stream 0.  Where the GPU is not known (GT_NONE), it is any stream of
+ * that number. */
+static uint32_t find_stream(struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
+{
+    const struct rocpd_stream *found = look_up(rocpd, process, number, gpu);
+    uint32_t known = gpu == GT_NONE ? 0 : gpu, stream;
+
+    if (found != NULL)
+        return found->stream;
+    stream = gt_import_stream(&rocpd->import, process, known, 0, (uint64_t)number);
+    /* Queues wait for each other only by events; so do streams, but for the default one. */
+    rocpd->import.workload->streams[stream].flags =
+        number == 0 && !rocpd->by_queue ? GT_STREAM_LEGACY_DEFAULT : GT_STREAM_NON_BLOCKING;
+    if (look_up(rocpd, process, number, GT_NONE) == NULL)
+        add_key(rocpd, &(struct stream_key){ process, number, GT_NONE }, known, stream);
+    add_key(rocpd, &(struct stream_key){ process, number, known }, known, stream);
+    return stream;
 }
 
 uint32_t rocpd_known_stream(struct rocpd *rocpd, uint64_t process, int64_t stream)
 {
-    const struct stream_key key = { process, stream };
-    struct rocpd_stream *found;
+    const struct rocpd_stream *found = look_up(rocpd, process, stream, GT_NONE);
 
-    HASH_FIND(hh, rocpd->streams, &key, sizeof key, found);
     return found == NULL ? GT_NONE : found->stream;
+}
+
+/* The GPU whose stream a copy ran in: the table does not say it.  It is the target or the source, whichever has a stream of that
+ * number; a copy between others may run in any stream but the default one. */
+static uint32_t gpu_of_copy(const struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t source,
+                            uint32_t target)
+{
+    const struct rocpd_stream *found = NULL;
+
+    if (target != GT_NONE)
+        found = look_up(rocpd, process, number, target);
+    if (found == NULL && source != GT_NONE)
+        found = look_up(rocpd, process, number, source);
+    if (found == NULL && number != 0)
+        found = look_up(rocpd, process, number, GT_NONE);
+    if (found != NULL)
+        return found->gpu;
+    return target != GT_NONE ? target : source;
 }
 
 void rocpd_free_streams(struct rocpd *rocpd)
@@ -57,12 +92,18 @@ void rocpd_free_streams(struct rocpd *rocpd)
     }
 }
 
+static int64_t stream_number(const struct rocpd *rocpd, const struct rocpd_place *place)
+{
+    int64_t number = rocpd->by_queue ? place->queue : place->stream;
+
+    return number == GT_DB_NULL ? 0 : number;
+}
+
 /* What every operation has; NULL with an error. */
 static struct gt_import_op *add_op(struct rocpd *rocpd, const struct gt_db_rows *rows,
                                    const struct rocpd_place *place, uint32_t gpu, enum gt_op_kind kind,
                                    struct gt_error *error)
 {
-    int64_t number = rocpd->by_queue ? place->queue : place->stream;
     struct rocpd_event event;
     struct gt_import_op *op;
 
@@ -73,7 +114,7 @@ static struct gt_import_op *add_op(struct rocpd *rocpd, const struct gt_db_rows 
     op->end_ns = place->end_ns;
     op->process = place->process;
     op->correlation = event.correlation;
-    op->stream = find_stream(rocpd, place->process, number == GT_DB_NULL ? 0 : number, gpu);
+    op->stream = find_stream(rocpd, place->process, stream_number(rocpd, place), gpu);
     op->kind = kind;
     return op;
 }
@@ -184,7 +225,8 @@ static int read_copy(void *user, const struct gt_db_rows *rows, struct gt_error 
     if (rocpd_read_place(rocpd, rows, &place, error) != 0 ||
         rocpd_string(rocpd, rows->value[COPY_NAME], &name, error) != 0)
         return -1;
-    op = add_op(rocpd, rows, &place, target != GT_NONE ? target : source, GT_OP_COPY, error);
+    gpu = gpu_of_copy(rocpd, place.process, stream_number(rocpd, &place), source, target);
+    op = add_op(rocpd, rows, &place, gpu, GT_OP_COPY, error);
     if (op == NULL)
         return -1;
     op->bytes = (uint64_t)rows->value[BYTES];

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/text.h"
 #include "traces/rocpd/internal.h"
 
 enum { NAME = ROCPD_PLACE_COLUMNS, COLUMNS };
@@ -9,11 +10,6 @@ static const struct gt_db_column columns[COLUMNS] = {
     ROCPD_PLACE_ROWS,
     [NAME] = { "name_id", GT_DB_MAY_LACK, GT_DB_ANY },
 };
-
-static bool begins(const char *text, const char *with)
-{
-    return text != NULL && strncmp(text, with, strlen(with)) == 0;
-}
 
 static void add_call(struct rocpd *rocpd, const struct gt_db_rows *rows, const struct rocpd_place *place,
                      uint32_t correlation, const char *name)
@@ -68,6 +64,11 @@ static void add_range(struct rocpd *rocpd, const struct rocpd_place *place, uint
     range->kind = kind;
 }
 
+static bool is_marker(const struct rocpd_event *event)
+{
+    return event->category != NULL && gt_begins(event->category, strlen(event->category), "MARKER");
+}
+
 /* HSA's calls are what HIP's make of themselves, mostly on threads of its own; code, decoders and others take no part. */
 static int read_region(void *user, const struct gt_db_rows *rows, struct gt_error *error)
 {
@@ -76,18 +77,20 @@ static int read_region(void *user, const struct gt_db_rows *rows, struct gt_erro
     struct rocpd_event event;
     const char *name, *extra;
     uint8_t kind = GT_RANGE_NVTX;
+    size_t length;
 
     if (rocpd_read_place(rocpd, rows, &place, error) != 0 ||
         rocpd_string(rocpd, rows->value[NAME], &name, error) != 0 ||
         rocpd_read_event(rocpd, rows->value[ROCPD_AT_EVENT], &event, &extra, error) != 0)
         return -1;
-    if (begins(name, "hip") || begins(name, "__hip")) {
+    length = name != NULL ? strlen(name) : 0;
+    if (gt_begins(name, length, "hip") || gt_begins(name, length, "__hip")) {
         add_call(rocpd, rows, &place, event.correlation, name);
-    } else if (begins(name, "nccl") || begins(event.category, "MARKER")) {
+    } else if (gt_begins(name, length, "nccl") || is_marker(&event)) {
         uint32_t message = extra == NULL ? GT_NONE : read_message(rocpd, extra, &kind);
 
         if (message == GT_NONE && name != NULL)
-            message = gt_name(rocpd->import.workload, name, strlen(name));
+            message = gt_name(rocpd->import.workload, name, length);
         if (message != GT_NONE)
             add_range(rocpd, &place, message, kind);
         gt_import_warn(rocpd->import.workload, "ranges-unreadable", message == GT_NONE);

@@ -101,7 +101,7 @@ static struct gt_workload *finish(struct rocpd *rocpd, const char *path, const s
     rocpd_resolve_targets(rocpd);
     rocpd_describe_gpus(rocpd);
     gt_import_warn(workload, "no-gpu-work", rocpd->import.op_count == 0);
-    gt_import_warn(workload, "priorities-unknown", workload->stream_count > 1);
+    gt_import_warn_priorities(&rocpd->import);
     workload = gt_import_finish(&rocpd->import, path, error);
     if (workload == NULL)
         return NULL;

@@ -2,7 +2,8 @@
  *
  * rocpd_arg has the pointers that HIP's functions got, not the numbers of streams.  A launch and its kernel share a number
  * (rocpd_event.stack_id), and the kernel's row names its stream: so a pointer is the stream in which the operations of the
- * launches that got it ran.  An event is what its pointer meant last: a wait is for the last record before it.
+ * last launch that got it ran (a new stream may get the pointer of one that is gone).  An event is what its pointer meant
+ * last: a wait is for the last record before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const struct gt_db_column columns[COLUMNS] = {
     [VALUE] = { "value", GT_DB_TEXT, 0, 0 },
 };
 
-static bool is_any(const char *text, const char *one, const char *other)
+static bool equals_either(const char *text, const char *one, const char *other)
 {
     return strcmp(text, one) == 0 || strcmp(text, other) == 0;
 }
@@ -38,8 +39,8 @@ static int read_argument(void *user, const struct gt_db_rows *rows, struct gt_er
 {
     struct rocpd *rocpd = user;
     const char *name = gt_db_row_text(rows, NAME), *value = gt_db_row_text(rows, VALUE);
-    bool is_stream = name != NULL && is_any(name, "stream", "hStream");
-    bool is_event = name != NULL && is_any(name, "event", "hEvent");
+    bool is_stream = name != NULL && equals_either(name, "stream", "hStream");
+    bool is_event = name != NULL && equals_either(name, "event", "hEvent");
     struct rocpd_arguments *last;
     uint64_t pointer;
 
@@ -128,19 +129,43 @@ static void forget(struct meaning *meanings)
     }
 }
 
-/* The stream of a call's first operation: by process and the number that both share. */
-struct asked {
+/* In which stream an operation of a call ran: by process and the number that both share. */
+struct launch_stream {
     uint64_t process;
     uint32_t correlation, stream;
 };
 
 static int by_call(const void *left, const void *right)
 {
-    const struct asked *a = left, *b = right;
+    const struct launch_stream *a = left, *b = right;
 
     GT_ORDER(a->process, b->process);
     GT_ORDER(a->correlation, b->correlation);
     return 0;
+}
+
+/* Of all operations, by_call(); malloced. */
+static struct launch_stream *list_launches(const struct gt_import *import)
+{
+    struct launch_stream *launches = gt_calloc(import->op_count + 1ull, sizeof *launches);
+
+    for (uint32_t i = 0; i < import->op_count; i++)
+        launches[i] =
+            (struct launch_stream){ import->ops[i].process, import->ops[i].correlation, import->ops[i].stream };
+    if (import->op_count > 1)
+        qsort(launches, import->op_count, sizeof *launches, by_call);
+    return launches;
+}
+
+/* The stream of the call that got this pointer; NULL: it got none, or has no operation. */
+static const struct launch_stream *launch_of(const struct gt_import *import, const struct launch_stream *launches,
+                                             const struct rocpd_mark *mark)
+{
+    const struct launch_stream key = { mark->process, (uint32_t)import->calls[mark->call].correlation, 0 };
+
+    if (!mark->arguments.has_stream || key.correlation == GT_NO_CORRELATION || import->op_count == 0)
+        return NULL;
+    return bsearch(&key, launches, import->op_count, sizeof key, by_call);
 }
 
 static int by_time(const void *left, const void *right)
@@ -152,38 +177,31 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
-/* Learn streams by the operations of the calls that got their pointers. */
-static struct meaning *learn_streams(struct rocpd *rocpd)
+/* What each pointer meant first, which holds before its first launch, too. */
+static struct meaning *learn_streams(struct rocpd *rocpd, const struct launch_stream *launches)
 {
-    const struct gt_import *import = &rocpd->import;
-    struct asked *asked = gt_calloc(import->op_count + 1ull, sizeof *asked);
     struct meaning *streams = NULL;
 
-    for (uint32_t i = 0; i < import->op_count; i++)
-        asked[i] = (struct asked){ import->ops[i].process, import->ops[i].correlation, import->ops[i].stream };
-    if (import->op_count > 1)
-        qsort(asked, import->op_count, sizeof *asked, by_call);
     for (size_t i = 0; i < rocpd->mark_count; i++) {
         const struct rocpd_mark *mark = &rocpd->marks[i];
-        const struct asked key = { mark->process, (uint32_t)import->calls[mark->call].correlation, 0 };
-        const struct asked *of = NULL;
+        const struct launch_stream *launch = launch_of(&rocpd->import, launches, mark);
 
-        if (mark->arguments.has_stream && key.correlation != GT_NO_CORRELATION && import->op_count > 0 &&
-            find(streams, mark->process, mark->arguments.stream) == NULL)
-            of = bsearch(&key, asked, import->op_count, sizeof key, by_call);
-        if (of != NULL)
-            learn(&streams, mark->process, mark->arguments.stream, of->stream);
+        if (launch != NULL && find(streams, mark->process, mark->arguments.stream) == NULL)
+            learn(&streams, mark->process, mark->arguments.stream, launch->stream);
     }
-    free(asked);
     return streams;
 }
 
-static uint32_t stream_of(struct rocpd *rocpd, struct meaning *streams, const struct rocpd_mark *mark)
+/* `launch`: of this call, which renews what its pointer means; NULL. */
+static uint32_t stream_of(struct rocpd *rocpd, struct meaning *streams, const struct launch_stream *launch,
+                          const struct rocpd_mark *mark)
 {
     struct meaning *known = NULL;
 
     if (mark->arguments.has_stream)
         known = find(streams, mark->process, mark->arguments.stream);
+    if (known != NULL && launch != NULL)
+        known->index = launch->stream;
     if (known != NULL)
         return known->index;
     /* hipStream_t 0 is the default stream. */
@@ -212,17 +230,20 @@ static uint32_t event_of(struct rocpd *rocpd, struct meaning **events, const str
 
 void rocpd_resolve_targets(struct rocpd *rocpd)
 {
-    struct meaning *streams = learn_streams(rocpd), *events = NULL;
+    struct launch_stream *launches = list_launches(&rocpd->import);
+    struct meaning *streams, *events = NULL;
 
     if (rocpd->mark_count > 1)
         qsort(rocpd->marks, rocpd->mark_count, sizeof *rocpd->marks, by_time);
+    streams = learn_streams(rocpd, launches);
     for (size_t i = 0; i < rocpd->mark_count; i++) {
         const struct rocpd_mark *mark = &rocpd->marks[i];
         struct gt_import_call *call = &rocpd->import.calls[mark->call];
 
-        call->stream = stream_of(rocpd, streams, mark);
+        call->stream = stream_of(rocpd, streams, launch_of(&rocpd->import, launches, mark), mark);
         call->event = event_of(rocpd, &events, mark, call->kind == GT_CALL_EVENT_RECORD);
     }
     forget(streams);
     forget(events);
+    free(launches);
 }

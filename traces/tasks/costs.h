@@ -29,8 +29,8 @@ struct gt_task_cost_report {
     uint64_t priced, had, without;
     const char *unused;
 };
-/* Tasks that say no time, themselves or by their kind, take it from the table.  Of a recording what no task is called stays out
- * from then on. */
+/* Tasks that say no time, themselves or by their kind, take it from the table.  Slices of a recording whose kind gave no task its
+ * time are dropped. */
 void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
                           struct gt_task_cost_report *report);
 

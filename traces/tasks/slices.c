@@ -22,7 +22,7 @@ typedef Perfetto__Protos__TracePacket Packet;
 typedef Perfetto__Protos__TrackEvent Event;
 typedef Perfetto__Protos__TrackDescriptor Descriptor;
 
-enum { PACKET = 1, TIMER_BITS = 32, MOST_ANCESTORS = 16, SNIFFED = 256 };
+enum { PACKET = 1, TIMER_BITS = 32, MOST_ANCESTORS = 16, SNIFFED = 256, MOST_BLOCKS = 1 << 20 };
 static const char task_prefix[] = "TASK_";
 
 struct track {
@@ -60,7 +60,7 @@ struct reader {
     struct kind *kinds;
     struct open_slice *open; /* a stack a track, linked by `outer`; those that ended are used again */
     uint32_t open_count, open_room, unused;
-    uint32_t next_worker; /* of tracks whose names say none */
+    uint32_t next_worker; /* of tracks whose names say none, from MOST_BLOCKS on until number_tracks() */
 };
 
 bool gt_task_slices_sniff(const unsigned char *head, size_t bytes)
@@ -101,7 +101,7 @@ static int64_t block_of(const char *name)
         if (strncmp(name, prefixes[i], length) != 0 || !isdigit((unsigned char)name[length]))
             continue;
         number = strtoul(name + length, &end, 10);
-        if (number < 1 << 20 && (*end == '\0' || *end == '_'))
+        if (number < MOST_BLOCKS && (*end == '\0' || *end == '_'))
             return (int64_t)number;
     }
     return -1;
@@ -301,6 +301,19 @@ static void free_reader(struct reader *reader)
     free(reader->open);
 }
 
+/* Tracks whose names say no block are the workers behind the last block, so that they are not taken for one. */
+static void number_tracks(struct gt_task_slices *slices)
+{
+    uint32_t blocks = 0;
+
+    for (uint32_t i = 0; i < slices->count; i++)
+        if (slices->slices[i].worker < MOST_BLOCKS && slices->slices[i].worker >= blocks)
+            blocks = slices->slices[i].worker + 1;
+    for (uint32_t i = 0; i < slices->count; i++)
+        if (slices->slices[i].worker >= MOST_BLOCKS)
+            slices->slices[i].worker -= MOST_BLOCKS - blocks;
+}
+
 static void count_workers(struct gt_task_slices *slices)
 {
     slices->workers = 0;
@@ -331,7 +344,7 @@ static void unwrap(struct gt_task_slices *slices)
 int gt_task_slices_read(struct gt_task_slices *slices, struct gt_input *input, const char *path,
                         struct gt_error *error)
 {
-    struct reader reader = { .slices = slices, .unused = UINT32_MAX };
+    struct reader reader = { .slices = slices, .unused = UINT32_MAX, .next_worker = MOST_BLOCKS };
     int status;
 
     *slices = (struct gt_task_slices){ .slices = NULL };
@@ -341,6 +354,7 @@ int gt_task_slices_read(struct gt_task_slices *slices, struct gt_input *input, c
         status = gt_error_set(error, "%s: the Perfetto trace has no slice that begins and ends", path);
     if (slices->count > 0)
         unwrap(slices);
+    number_tracks(slices);
     if (slices->count > 1)
         qsort(slices->slices, slices->count, sizeof *slices->slices, by_worker);
     count_workers(slices);

@@ -15,7 +15,7 @@
 /* One task as it was recorded. */
 struct gt_task_slice {
     uint64_t start_ns, end_ns;
-    uint32_t worker; /* the number of its block; of its track, in the order of the file, where no name says that */
+    uint32_t worker; /* its block; where no name says that, its track: behind all blocks, in the order of the file */
     uint32_t kind;   /* in kinds */
 };
 

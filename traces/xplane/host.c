@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/base/text.h"
 #include "traces/import/cuda_api.h"
 #include "traces/xplane/internal.h"
 
 static const char nvtx[] = "NVTX:";
 
-static bool begins(const char *text, const char *with)
+static bool is_nvtx(const struct xplane_event *event)
 {
-    return strncmp(text, with, strlen(with)) == 0;
+    return gt_begins(event->name, strlen(event->name), nvtx);
 }
 
 static void take_call(struct xplane *xplane, const struct xplane_event *event)
@@ -27,7 +28,7 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     call->thread = gt_import_thread(&xplane->import, 0, 0, (uint64_t)event->line);
     xplane->caller = call->thread;
     call->name = gt_name(xplane->import.workload, event->name, length);
-    xplane->foreign |= begins(event->name, "hip");
+    xplane->foreign |= gt_begins(event->name, length, "hip");
     if (api != NULL) {
         call->kind = (uint8_t)api->kind;
         call->flags = (uint8_t)api->flags;
@@ -49,7 +50,7 @@ static uint32_t name_range(struct xplane *xplane, const struct xplane_event *eve
     uint32_t name;
     char *step;
 
-    if (begins(event->name, nvtx))
+    if (is_nvtx(event))
         return gt_import_marker_name(&xplane->import, event->name + sizeof nvtx - 1,
                                      strlen(event->name) - (sizeof nvtx - 1), kind);
     if (!event->values[XPLANE_STEP].there) {
@@ -81,7 +82,7 @@ void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *ev
     uint8_t kind;
     uint32_t name;
 
-    if (event->values[XPLANE_CORRELATION].there && !begins(event->name, nvtx)) {
+    if (event->values[XPLANE_CORRELATION].there && !is_nvtx(event)) {
         take_call(xplane, event);
     } else if (*event->name != '\0' && *event->name != '$') {
         name = name_range(xplane, event, &kind);
@@ -117,16 +118,14 @@ void xplane_add_operators(struct xplane *xplane)
     qsort(xplane->operators, xplane->operator_count, sizeof *xplane->operators, by_correlation);
     for (uint32_t i = 0; i < import->call_count; i++) {
         const struct gt_import_call *call = &import->calls[i];
-        uint32_t at = GT_LOWER_BOUND(middle, 0, xplane->operator_count,
-                                     xplane->operators[middle].correlation < call->correlation);
-        const struct xplane_operator *first = &xplane->operators[at], *last = first;
+        const struct xplane_operator *operators = xplane->operators;
+        uint32_t first =
+            GT_LOWER_BOUND(middle, 0, xplane->operator_count, operators[middle].correlation < call->correlation);
+        uint32_t end =
+            GT_LOWER_BOUND(middle, first, xplane->operator_count, operators[middle].correlation <= call->correlation);
 
-        if (at == xplane->operator_count || first->correlation != call->correlation)
-            continue;
-        while (last + 1 < xplane->operators + xplane->operator_count && last[1].correlation == call->correlation)
-            last++;
-        if (first->name == last->name)
-            add_range(xplane, import->workload->threads[call->thread].id, call->start_ns, call->end_ns, first->name,
-                      GT_RANGE_OPERATOR);
+        if (first < end && operators[first].name == operators[end - 1].name)
+            add_range(xplane, import->workload->threads[call->thread].id, call->start_ns, call->end_ns,
+                      operators[first].name, GT_RANGE_OPERATOR);
     }
 }

@@ -133,11 +133,6 @@ static uint64_t read_bytes(struct xplane *xplane, const char *details, const cha
     return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
-static bool on_host(enum gt_memory memory)
-{
-    return memory == GT_MEMORY_PAGEABLE || memory == GT_MEMORY_PINNED;
-}
-
 /* From the event's name ("MemcpyH2D"); from the two memories where that does not say. */
 static enum gt_direction direction_of(struct xplane *xplane, const char *name, enum gt_memory from, enum gt_memory to)
 {
@@ -151,7 +146,7 @@ static enum gt_direction direction_of(struct xplane *xplane, const char *name, e
             return directions[i].direction;
     gt_import_warn(xplane->import.workload, "copy-directions-unknown",
                    from == GT_MEMORY_UNKNOWN && to == GT_MEMORY_UNKNOWN);
-    return on_host(from) ? on_host(to) ? GT_H2H : GT_H2D : on_host(to) ? GT_D2H : GT_D2D;
+    return gt_import_direction(from, to);
 }
 
 /* "kind_src:pinned kind_dst:device size:4096 dest:0 async:1" */

@@ -72,7 +72,7 @@ static struct gt_workload *finish(struct xplane *xplane, const struct gt_import_
               ? (uint32_t)xplane->gpus[0].sms
               : 0;
     gt_import_warn(workload, "no-gpu-work", xplane->import.op_count == 0);
-    gt_import_warn(workload, "priorities-unknown", workload->stream_count > 1 ? workload->stream_count : 0);
+    gt_import_warn_priorities(&xplane->import);
     workload = gt_import_finish(&xplane->import, xplane->path, error);
     if (workload == NULL)
         return NULL;
