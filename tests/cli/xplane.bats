@@ -37,16 +37,6 @@ setup() {
     [ "$status" -eq 0 ]
 }
 
-# To pass all of the 200,000 kernels for each of the 200,000 launches would take half a minute; a search takes a second.
-@test "launches that share one correlation number are read in no time" {
-    command -v python3 > /dev/null || skip "no python3"
-    python3 "$GRIDTIDE_SOURCE/tests/data/xplane.py" many.pb 200000
-    run timeout 20 "$GRIDTIDE" import many.pb -o many.jsonl
-    echo "$output"
-    [ "$status" -eq 0 ]
-    [[ "$output" == *"200000 kernels"* ]]
-}
-
 @test "what is broken is one line that names the file and the byte" {
     for bytes in 0 1 2 30 500 1500 1870; do
         head -c $bytes step.xplane.pb > cut.pb

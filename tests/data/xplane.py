@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
-"""Write a small profile as JAX and TensorFlow write them (NAME.xplane.pb): xplane.py FILE [LAUNCHES]
-
-With LAUNCHES, instead, so many launches and kernels which all have the same correlation number.
+"""Write a small profile as JAX and TensorFlow write them (NAME.xplane.pb): xplane.py FILE
 
 The messages are those of openxla/xla's third_party/tsl/tsl/profiler/protobuf/xplane.proto. What an importer makes of
 them is worked out in tests/unit/xplane.c; tests/fuzz/samples/step.xplane.pb is what this writes.
@@ -51,7 +49,7 @@ class Plane:
 
     def line(self, ident, name, *events):
         """Events are (name, start in us, duration in us, {stat: value})."""
-        out = bytearray(number(1, ident) + length_delimited(2, name) + number(3, START_NS))
+        out = number(1, ident) + length_delimited(2, name) + number(3, START_NS)
         for event, start_us, duration_us, stats in events:
             key = self.events.setdefault(event, len(self.events) + 1)
             packed = number(1, key) + number(2, int(start_us * 1000000)) + number(3, int(duration_us * 1000000))
@@ -107,12 +105,5 @@ def space():
     return host.pack() + metadata.pack() + gpu.pack() + length_delimited(4, "host")
 
 
-def repeated(launches):
-    host, gpu = Plane("/host:CPU"), Plane("/device:GPU:0")
-    host.line(101, "python3", *(("cuLaunchKernel", 2 * i, 1, {"correlation_id": 1}) for i in range(launches)))
-    gpu.line(14, "Stream #14(Kernel)", *(("k", 2 * i + 1, 1, kernel(1, 8, "add.7")) for i in range(launches)))
-    return host.pack() + gpu.pack()
-
-
 with open(sys.argv[1], "wb") as file:
-    file.write(repeated(int(sys.argv[2])) if len(sys.argv) > 2 else space())
+    file.write(space())
