@@ -138,6 +138,12 @@ assert sum(decodeMessage(file, message) for _ in range(100)) == 100'
     [ "$gemm" -ge 2 ] && [ "$add" -ge $((gemm + 10)) ] && [ "$copy" -ge $((add + 3)) ]
 }
 
+@test "a dependence that a graph's node names again and again is one edge" {
+    python3 "$data/chakra_made.py" .
+    "$GRIDTIDE" import -q repeated.et -o repeated.jsonl
+    [ "$(grep -c '"after":\[0\]' repeated.jsonl)" -eq 1 ]
+}
+
 @test "broken files: one line that names the file and what is wrong" {
     python3 "$data/chakra_made.py" .
     while read -r name wrong; do
@@ -151,6 +157,8 @@ unknown node 1 depends on node 77, which is not in the file
 twice two nodes have the id 1
 circle depends on itself, through others or directly
 itself node 5 depends on itself
+wide node 70000 depends on itself
+edges node 65538 depends on more than 65535 nodes of its graph
 long which is too long
 none there are no nodes
 text is no node of a Chakra execution trace
