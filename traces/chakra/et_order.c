@@ -177,20 +177,23 @@ static uint32_t take_all(struct ordering *o, const struct gt_et_times *times, ui
     return taken;
 }
 
-/* From a node that never became ready, back through others like it: as many steps as there are nodes end in a circle. */
+/* From a node that never became ready, back through others like it: the first that comes again is in a circle. */
 static uint32_t find_circle(const struct ordering *o)
 {
+    bool *seen = gt_calloc(o->file->count, sizeof *seen);
     uint32_t at = 0;
 
     while (o->left[at] == 0)
         at++;
-    for (uint32_t i = 0; i < o->file->count; i++) {
+    while (!seen[at]) {
         const uint32_t *deps = &o->file->deps[o->file->nodes[at].first_dep];
 
+        seen[at] = true;
         while (o->left[*deps] == 0)
             deps++;
         at = *deps;
     }
+    free(seen);
     return at;
 }
 
