@@ -26,12 +26,6 @@ static bool has_times(const struct gt_et_node *node)
     return node->start_ns < most_ns && node->duration_ns < most_ns;
 }
 
-/* As written, or was its duration changed since? */
-static bool is_untouched(const struct gt_et_node *node)
-{
-    return node->duration_ns / 1000 <= node->duration_us + 1 && node->duration_us <= node->duration_ns / 1000 + 1;
-}
-
 bool gt_et_is_recorded(const struct gt_et_file *file)
 {
     bool any = false;
@@ -41,8 +35,8 @@ bool gt_et_is_recorded(const struct gt_et_file *file)
 
         any |= is_call(node);
         if (is_op(node)) {
-            if (!has_times(node) || !is_untouched(node) || node->submitted_by == GT_NONE || node->submitted_by > i ||
-                !is_call(&file->nodes[node->submitted_by]))
+            if (!has_times(node) || !gt_et_is_untouched(node) || node->submitted_by == GT_NONE ||
+                node->submitted_by > i || !is_call(&file->nodes[node->submitted_by]))
                 return false;
         } else if (is_call(node)
                        ? !has_times(node)
