@@ -164,9 +164,10 @@ none there are no nodes
 text is no node of a Chakra execution trace
 metadata its first message is no GlobalMetadata
 empty the file is empty
-cut is the file complete?
-length a message of 4611686018427387904 bytes has 1
-number the length of a message is no number
+cut bytes; copy it again
+length a field of 4611686018427387904 bytes; the file is damaged
+number a number has no end
+short the file ends after 1 of a field's 2147483647 bytes
 END
     mkdir nothing
     run "$GRIDTIDE" import chakra nothing -o out.jsonl

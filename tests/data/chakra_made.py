@@ -113,6 +113,9 @@ with open(place("broken/cut.et"), "r+b") as file:
 write(place("broken/length.et"), [])
 with open(place("broken/length.et"), "ab") as file:
     file.write(put_varint(1 << 62) + b"x")
+write(place("broken/short.et"), [])
+with open(place("broken/short.et"), "ab") as file:
+    file.write(put_varint((1 << 31) - 1) + b"x")
 write(place("broken/number.et"), [])
 with open(place("broken/number.et"), "ab") as file:
     file.write(b"\xff" * 12)
