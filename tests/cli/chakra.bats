@@ -187,6 +187,15 @@ END
     run "$GRIDTIDE" export chakra job.jsonl -o out/none/x
     [ "$status" -eq 1 ]
     [ -z "$(ls out)" ]
+
+    # A limit that stops the second, larger file when all but its last part is written (ulimit counts 1024 bytes)
+    job vgg.ddp
+    "$GRIDTIDE" export chakra job.jsonl -o whole
+    [ "$(stat -c %s whole.0.et)" -lt $(($(stat -c %s whole.1.et) - 2048)) ]
+    run bash -c "ulimit -f $(($(stat -c %s whole.1.et) / 1024 - 1)); '$GRIDTIDE' export chakra job.jsonl -o out/x"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"out/x.1.et: cannot write: larger than a file may be"* ]]
+    [ -z "$(ls out)" ]
     run "$GRIDTIDE" export chakra job.jsonl -o out/x --stream 7
     [ "$status" -eq 2 ]
     [[ "$output" == *"whole traces"* ]]
