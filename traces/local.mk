@@ -5,7 +5,7 @@ traces_libtraces_a_SOURCES = \
     traces/accelsim/access.c traces/accelsim/accelsim.c traces/accelsim/accelsim.h traces/accelsim/block_order.c traces/accelsim/caches.c \
     traces/accelsim/fold.c traces/accelsim/header.c traces/accelsim/internal.h traces/accelsim/line.c traces/accelsim/program.c \
     traces/accelsim/sass_text.c traces/accelsim/traceg.c traces/accelsim/tracez.c \
-    traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h traces/chakra/et_messages.c traces/chakra/et_messages.h \
+    traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h \
     traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/kernel_work.c traces/chakra/kernel_work.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
     traces/compare/verdict.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h \

@@ -138,6 +138,12 @@ assert sum(decodeMessage(file, message) for _ in range(100)) == 100'
     [ "$gemm" -ge 2 ] && [ "$add" -ge $((gemm + 10)) ] && [ "$copy" -ge $((add + 3)) ]
 }
 
+@test "a dependence that a graph's node names again and again is one edge" {
+    python3 "$data/chakra_made.py" .
+    "$GRIDTIDE" import -q repeated.et -o repeated.jsonl
+    [ "$(grep -c '"after":\[0\]' repeated.jsonl)" -eq 1 ]
+}
+
 @test "broken files: one line that names the file and what is wrong" {
     python3 "$data/chakra_made.py" .
     while read -r name wrong; do
@@ -151,14 +157,17 @@ unknown node 1 depends on node 77, which is not in the file
 twice two nodes have the id 1
 circle depends on itself, through others or directly
 itself node 5 depends on itself
+wide node 70000 depends on itself
+edges node 65538 depends on more than 65535 nodes of its graph
 long which is too long
 none there are no nodes
 text is no node of a Chakra execution trace
 metadata its first message is no GlobalMetadata
 empty the file is empty
-cut is the file complete?
-length a message of 4611686018427387904 bytes has 1
-number the length of a message is no number
+cut bytes; copy it again
+length a field of 4611686018427387904 bytes; the file is damaged
+number a number has no end
+short the file ends after 1 of a field's 2147483647 bytes
 END
     mkdir nothing
     run "$GRIDTIDE" import chakra nothing -o out.jsonl
@@ -177,6 +186,15 @@ END
     [[ "$output" == *"2 ranks"*"-o PREFIX"* ]]
     run "$GRIDTIDE" export chakra job.jsonl -o out/none/x
     [ "$status" -eq 1 ]
+    [ -z "$(ls out)" ]
+
+    # A limit that stops the second, larger file when all but its last part is written (ulimit counts 1024 bytes)
+    job vgg.ddp
+    "$GRIDTIDE" export chakra job.jsonl -o whole
+    [ "$(stat -c %s whole.0.et)" -lt $(($(stat -c %s whole.1.et) - 2048)) ]
+    run bash -c "ulimit -f $(($(stat -c %s whole.1.et) / 1024 - 1)); '$GRIDTIDE' export chakra job.jsonl -o out/x"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"out/x.1.et: cannot write: larger than a file may be"* ]]
     [ -z "$(ls out)" ]
     run "$GRIDTIDE" export chakra job.jsonl -o out/x --stream 7
     [ "$status" -eq 2 ]

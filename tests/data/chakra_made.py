@@ -77,12 +77,29 @@ write(place("converter.et"), [
          attrs=[GPU, attribute("stream", int64_val=13)]),
     node(8, "cudaStreamSynchronize", "COMP_NODE", [5, 7], [2], duration=3, attrs=[CPU, attribute("tid", int64_val=1)])])
 
+# A graph as Gridtide writes it: the second operation names the first more often than an operation can have edges.
+def times(start, *more):
+    return [attribute("start_ns", int64_val=1000 * start), attribute("duration_ns", int64_val=1000), *more]
+
+
+def graph(operations, last):
+    kernel = attribute("operation", string_val="kernel")
+    return [node(1, "launch", "COMP_NODE", duration=1, attrs=times(1, CPU, attribute("call", string_val="graph_launch"))),
+            *(node(2 + i, "k", "COMP_NODE", ctrl=[1], duration=1, attrs=times(2, GPU, kernel)) for i in range(operations)),
+            node(2 + operations, "last", "COMP_NODE", last, [1], duration=1, attrs=times(3, GPU, kernel))]
+
+
+write(place("repeated.et"), graph(1, [2] * 65536))
+
 # Broken ones.
 whole = [node(1, "a", "COMP_NODE", duration=1), node(2, "b", "COMP_NODE", [1], duration=1)]
 write(place("broken/unknown.et"), [node(1, "a", "COMP_NODE", [77], duration=1)])
 write(place("broken/twice.et"), [*whole, node(3, "c", "COMP_NODE"), node(1, "d", "COMP_NODE")])
 write(place("broken/circle.et"), [node(1, "a", "COMP_NODE", [3]), node(2, "b", "COMP_NODE", [1]), node(3, "c", "COMP_NODE", [2])])
 write(place("broken/itself.et"), [node(5, "a", "COMP_NODE", [5])])
+write(place("broken/wide.et"), [*(node(1 + i, "a", "COMP_NODE") for i in range(65536)),
+                                node(70000, "b", "COMP_NODE", [1] * 1000000 + [70000])])
+write(place("broken/edges.et"), graph(65536, range(2, 2 + 65536)))
 write(place("broken/long.et"), [node(1, "a", "COMP_NODE", duration=(1 << 64) - 1)])
 write(place("broken/none.et"), [])
 write(place("broken/text.et"), [b"this is no node"])
@@ -96,6 +113,9 @@ with open(place("broken/cut.et"), "r+b") as file:
 write(place("broken/length.et"), [])
 with open(place("broken/length.et"), "ab") as file:
     file.write(put_varint(1 << 62) + b"x")
+write(place("broken/short.et"), [])
+with open(place("broken/short.et"), "ab") as file:
+    file.write(put_varint((1 << 31) - 1) + b"x")
 write(place("broken/number.et"), [])
 with open(place("broken/number.et"), "ab") as file:
     file.write(b"\xff" * 12)

@@ -73,14 +73,17 @@ static int build(struct gt_et_build *b, const char *path, struct gt_error *error
 {
     const struct gt_et_file *file = b->file;
     uint32_t *order = gt_et_order(file, b->times, error);
+    int status = 0;
 
     if (order == NULL)
         return gt_error_prefix(error, "%.300s: ", path);
     if (gt_et_is_recorded(file))
-        gt_et_build_recorded(b);
+        status = gt_et_build_recorded(b, error);
     else
         gt_et_build_stated(b, order);
     free(order);
+    if (status != 0)
+        return gt_error_prefix(error, "%.300s: ", path);
     if (b->w->gpu_count == 0)
         gt_workload_add_gpu(b->w);
     warn(b);

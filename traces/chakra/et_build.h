@@ -30,8 +30,8 @@ void gt_et_build_free(struct gt_et_build *build); /* but for the workload and th
 
 /* et_recorded.c: does each node of the file say which call or operation it was, and when, so that they can be had back? */
 bool gt_et_is_recorded(const struct gt_et_file *file);
-/* The calls and operations as they were. */
-void gt_et_build_recorded(struct gt_et_build *build);
+/* The calls and operations as they were.  -1: a node of a graph depends on more others than a workload can hold. */
+int gt_et_build_recorded(struct gt_et_build *build, struct gt_error *error);
 /* et_stated.c: one thread that does the host's nodes and submits all others, in that order; events keep all dependences. */
 void gt_et_build_stated(struct gt_et_build *build, const uint32_t *order);
 

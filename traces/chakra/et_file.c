@@ -6,13 +6,13 @@
 
 #include "sim/base/array.h"
 #include "traces/chakra/et_attributes.h"
-#include "traces/chakra/et_messages.h"
+#include "traces/io/protobuf_fields.h"
 
 enum { SURE = 90, PERHAPS = 40 };
 
 struct reading {
     struct gt_et_file *file;
-    struct gt_et_messages messages;
+    struct gt_protobuf_fields messages;
     uint64_t *ids; /* of dependences, until all nodes are known: data_deps, then ctrl_deps of each node */
     uint64_t id_count, id_room;
     uint32_t *ctrl; /* by node: how many of its dependences are ctrl_deps */
@@ -63,7 +63,7 @@ static int add_node(struct reading *r, const ChakraProtoMsg__Node *message, stru
 static int read_metadata(struct reading *r, struct gt_error *error)
 {
     ChakraProtoMsg__GlobalMetadata *metadata;
-    int got = gt_et_messages_next(&r->messages, error);
+    int got = gt_protobuf_fields_next_message(&r->messages, error);
 
     if (got == 0)
         return gt_error_set(error, "the file is empty");
@@ -71,7 +71,7 @@ static int read_metadata(struct reading *r, struct gt_error *error)
         return -1;
     metadata = chakra_proto_msg__global_metadata__unpack(NULL, r->messages.length, r->messages.bytes);
     if (metadata == NULL)
-        return gt_error_set(error, "byte 0: no Chakra execution trace: its first message is no GlobalMetadata");
+        return gt_error_set(error, "no Chakra execution trace: its first message is no GlobalMetadata");
     gt_et_metadata_of(metadata, r->file);
     chakra_proto_msg__global_metadata__free_unpacked(metadata, NULL);
     return 0;
@@ -81,17 +81,17 @@ static int read_nodes(struct reading *r, const struct gt_import_options *options
 {
     int got;
 
-    while ((got = gt_et_messages_next(&r->messages, error)) > 0) {
+    while ((got = gt_protobuf_fields_next_message(&r->messages, error)) > 0) {
         ChakraProtoMsg__Node *message = chakra_proto_msg__node__unpack(NULL, r->messages.length, r->messages.bytes);
         int status;
 
         if (message == NULL)
-            return gt_error_set(error, "byte %" PRIu64 ": message %" PRIu32 " is no node of a Chakra execution trace",
-                                r->messages.at, r->file->count + 1);
+            return gt_error_set(error, "message %" PRIu32 " is no node of a Chakra execution trace",
+                                r->file->count + 1);
         status = add_node(r, message, error);
         chakra_proto_msg__node__free_unpacked(message, NULL);
         if (status != 0)
-            return gt_error_prefix(error, "byte %" PRIu64 ": ", r->messages.at);
+            return -1;
         if (options != NULL && options->progress != NULL)
             options->progress(options->progress_user, gt_input_consumed(r->messages.input),
                               gt_input_size(r->messages.input));
@@ -157,20 +157,21 @@ int gt_et_file_read(struct gt_et_file *file, const char *path, const struct gt_i
                     struct gt_error *error)
 {
     struct reading r = { .file = file };
-    int status = -1;
+    struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);
+    int status;
 
-    file->rank = GT_NONE;
-    r.messages.input = gt_input_share(options != NULL ? options->input : NULL, path, error);
-    if (r.messages.input == NULL)
+    if (input == NULL)
         return -1;
-    if (read_metadata(&r, error) == 0 && read_nodes(&r, options, error) == 0)
-        status = resolve_all(&r, error);
-    if (status == 0 && file->count == 0)
-        status = gt_error_set(error, "there are no nodes");
-    if (status != 0)
+    file->rank = GT_NONE;
+    gt_protobuf_fields_begin(&r.messages, input);
+    if (read_metadata(&r, error) != 0 || read_nodes(&r, options, error) != 0)
+        status = gt_protobuf_fields_fail(&r.messages, path, error);
+    else if (file->count == 0)
+        status = gt_error_set(error, "%.300s: there are no nodes", path);
+    else if ((status = resolve_all(&r, error)) != 0)
         gt_error_prefix(error, "%.300s: ", path);
-    gt_input_close(r.messages.input);
-    free(r.messages.bytes);
+    gt_protobuf_fields_end(&r.messages);
+    gt_input_close(input);
     free(r.ids);
     free(r.ctrl);
     return status;
@@ -187,13 +188,12 @@ void gt_et_file_free(struct gt_et_file *file)
 /* A varint below 2^28; false: there is none. */
 static bool short_varint(const unsigned char *head, size_t bytes, size_t *at, size_t *value)
 {
-    *value = 0;
-    for (unsigned shift = 0; shift < 28 && *at < bytes; shift += 7) {
-        *value |= (size_t)(head[*at] & 0x7f) << shift;
-        if (!(head[(*at)++] & 0x80))
-            return true;
-    }
-    return false;
+    uint64_t number;
+    size_t length = gt_protobuf_varint(head + *at, bytes - *at, &number);
+
+    *at += length;
+    *value = (size_t)number;
+    return length > 0 && number < 1 << 28;
 }
 
 /* Texts and attributes (fields 1 and 2) that fill the first message; then a node's first field. */

@@ -35,15 +35,30 @@ bool gt_et_on_host(const struct gt_et_node *node)
     }
 }
 
+bool gt_et_is_untouched(const struct gt_et_node *node)
+{
+    uint64_t us = node->duration_us, ns = node->duration_ns;
+
+    return ns != GT_ET_NONE && ns / NS_PER_US <= us + 1 && us <= ns / NS_PER_US + 1;
+}
+
 /* The microseconds as they are, or to the nanosecond where Gridtide wrote them and nobody changed them since; a call's
  * nanoseconds are those of the whole call. */
 static gt_time_ps stated_ps(const struct gt_et_node *node)
 {
     uint64_t us = node->duration_us, ns = node->duration_ns;
 
-    if (ns != GT_ET_NONE && node->call == UINT8_MAX && ns / NS_PER_US <= us + 1 && us <= ns / NS_PER_US + 1)
+    if (node->call == UINT8_MAX && gt_et_is_untouched(node))
         return ns < GT_TIME_LIMIT_PS / PS_PER_NS ? ns * PS_PER_NS : GT_TIME_LIMIT_PS;
     return us < GT_TIME_LIMIT_PS / PS_PER_US ? us * PS_PER_US : GT_TIME_LIMIT_PS;
+}
+
+/* 1 ns at least. */
+static gt_time_ps us_to_ps(double us)
+{
+    if (us > (double)GT_TIME_LIMIT_PS / PS_PER_US)
+        return GT_TIME_LIMIT_PS;
+    return us * PS_PER_US < PS_PER_NS ? PS_PER_NS : (gt_time_ps)(us * PS_PER_US);
 }
 
 /* At the peak of the tensor cores with 16-bit numbers, or of DRAM. */
@@ -51,22 +66,16 @@ static gt_time_ps roofline_ps(const struct gt_et_node *node, const struct gt_dev
 {
     double flops_us = (double)node->num_ops / gt_roof_flops_per_us(GT_PRECISION_HALF, device);
     double bytes_us = (double)node->tensor_size / gt_roof_dram_bytes_per_us(device);
-    double us = flops_us > bytes_us ? flops_us : bytes_us;
 
-    if (us > (double)GT_TIME_LIMIT_PS / PS_PER_US)
-        return GT_TIME_LIMIT_PS;
-    return us * PS_PER_US < PS_PER_NS ? PS_PER_NS : (gt_time_ps)(us * PS_PER_US);
+    return us_to_ps(flops_us > bytes_us ? flops_us : bytes_us);
 }
 
 /* Bytes over one link: for the order of nodes, and for communication of which no other rank is known. */
 static gt_time_ps link_ps(const struct gt_et_node *node, const struct gt_device *device)
 {
     uint64_t bytes = gt_et_is_memory(node) ? node->tensor_size : node->comm_size;
-    double us = (double)bytes / (device->p2p.gbps > 0 ? device->p2p.gbps * 1e3 : 1e5);
 
-    if (us > (double)GT_TIME_LIMIT_PS / PS_PER_US)
-        return GT_TIME_LIMIT_PS;
-    return us * PS_PER_US < PS_PER_NS ? PS_PER_NS : (gt_time_ps)(us * PS_PER_US);
+    return us_to_ps((double)bytes / (device->p2p.gbps > 0 ? device->p2p.gbps * 1e3 : 1e5));
 }
 
 static void find_one(struct gt_et_times *times, const struct gt_et_file *file, uint32_t i,
@@ -177,20 +186,23 @@ static uint32_t take_all(struct ordering *o, const struct gt_et_times *times, ui
     return taken;
 }
 
-/* From a node that never became ready, back through others like it: as many steps as there are nodes end in a circle. */
+/* From a node that never became ready, back through others like it: the first that comes again is in a circle. */
 static uint32_t find_circle(const struct ordering *o)
 {
+    bool *seen = gt_calloc(o->file->count, sizeof *seen);
     uint32_t at = 0;
 
     while (o->left[at] == 0)
         at++;
-    for (uint32_t i = 0; i < o->file->count; i++) {
+    while (!seen[at]) {
         const uint32_t *deps = &o->file->deps[o->file->nodes[at].first_dep];
 
+        seen[at] = true;
         while (o->left[*deps] == 0)
             deps++;
         at = *deps;
     }
+    free(seen);
     return at;
 }
 

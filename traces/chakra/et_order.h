@@ -29,5 +29,7 @@ bool gt_et_communicates(const struct gt_et_node *node);
 bool gt_et_is_memory(const struct gt_et_node *node);
 /* Is it the host's: on the CPU, or of no work on the GPU (metadata, storage)? */
 bool gt_et_on_host(const struct gt_et_node *node);
+/* Are its nanoseconds those that Gridtide wrote, with microseconds that nobody changed since? */
+bool gt_et_is_untouched(const struct gt_et_node *node);
 
 #endif

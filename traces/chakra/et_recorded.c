@@ -26,12 +26,6 @@ static bool has_times(const struct gt_et_node *node)
     return node->start_ns < most_ns && node->duration_ns < most_ns;
 }
 
-/* As written, or was its duration changed since? */
-static bool is_untouched(const struct gt_et_node *node)
-{
-    return node->duration_ns / 1000 <= node->duration_us + 1 && node->duration_us <= node->duration_ns / 1000 + 1;
-}
-
 bool gt_et_is_recorded(const struct gt_et_file *file)
 {
     bool any = false;
@@ -41,8 +35,8 @@ bool gt_et_is_recorded(const struct gt_et_file *file)
 
         any |= is_call(node);
         if (is_op(node)) {
-            if (!has_times(node) || !is_untouched(node) || node->submitted_by == GT_NONE || node->submitted_by > i ||
-                !is_call(&file->nodes[node->submitted_by]))
+            if (!has_times(node) || !gt_et_is_untouched(node) || node->submitted_by == GT_NONE ||
+                node->submitted_by > i || !is_call(&file->nodes[node->submitted_by]))
                 return false;
         } else if (is_call(node)
                        ? !has_times(node)
@@ -65,6 +59,7 @@ struct recording {
     uint64_t *first; /* by node: its operations' nodes are ops[first[i] .. first[i + 1] - 1] */
     uint32_t *ops;
     gt_op_index *op_of_node;
+    uint32_t *named_by; /* by node: the one whose edges named it last; GT_NONE */
 };
 
 static struct number *find(struct number **numbers, uint64_t key, bool *is_new)
@@ -157,20 +152,28 @@ static uint8_t kind_of(const struct gt_et_node *node, uint64_t ops)
     return node->call;
 }
 
-/* Edges of a graph: what its nodes depend on among each other. */
-static void add_edges(struct recording *r, uint32_t node, gt_call_index call)
+/* Edges of a graph: what its nodes depend on among each other, each once. */
+static int add_edges(struct recording *r, uint32_t node, gt_call_index call, struct gt_error *error)
 {
     const struct gt_et_file *file = r->b->file;
+    gt_op_index op = r->op_of_node[node];
 
     for (uint32_t i = 0; i < file->nodes[node].deps; i++) {
-        gt_op_index before = r->op_of_node[file->deps[file->nodes[node].first_dep + i]];
+        uint32_t dep = file->deps[file->nodes[node].first_dep + i];
+        gt_op_index before = r->op_of_node[dep];
 
-        if (before != GT_NONE && r->b->w->ops[before].call == call)
-            gt_workload_add_after(r->b->w, r->op_of_node[node], before);
+        if (before == GT_NONE || r->b->w->ops[before].call != call || r->named_by[dep] == node)
+            continue;
+        if (r->b->w->ops[op].afters == UINT16_MAX)
+            return gt_error_set(error, "node %" PRIu64 " depends on more than %d nodes of its graph",
+                                file->nodes[node].id, UINT16_MAX);
+        r->named_by[dep] = node;
+        gt_workload_add_after(r->b->w, op, before);
     }
+    return 0;
 }
 
-static void add_op(struct recording *r, uint32_t index, gt_call_index call)
+static int add_op(struct recording *r, uint32_t index, gt_call_index call, struct gt_error *error)
 {
     const struct gt_et_node *node = &r->b->file->nodes[index];
     gt_op_index op = gt_et_add_op(r->b, index, call);
@@ -179,10 +182,11 @@ static void add_op(struct recording *r, uint32_t index, gt_call_index call)
     r->b->w->ops[op].duration_ps = node->duration_ns * PS_PER_NS;
     r->op_of_node[index] = op;
     if (r->b->w->calls[call].kind == GT_CALL_GRAPH_LAUNCH)
-        add_edges(r, index, call);
+        return add_edges(r, index, call, error);
+    return 0;
 }
 
-static void add_call(struct recording *r, uint32_t index)
+static int add_call(struct recording *r, uint32_t index, struct gt_error *error)
 {
     const struct gt_et_node *node = &r->b->file->nodes[index];
     uint64_t ops = r->first[index + 1] - r->first[index];
@@ -205,7 +209,9 @@ static void add_call(struct recording *r, uint32_t index)
     call->first_op = r->b->w->op_count;
     call->ops = (uint32_t)ops;
     for (uint64_t i = r->first[index]; i < r->first[index + 1]; i++)
-        add_op(r, r->ops[i], number);
+        if (add_op(r, r->ops[i], number, error) != 0)
+            return -1;
+    return 0;
 }
 
 static void list_ops(struct recording *r)
@@ -239,18 +245,20 @@ static void set_streams(struct recording *r)
     }
 }
 
-void gt_et_build_recorded(struct gt_et_build *build)
+int gt_et_build_recorded(struct gt_et_build *build, struct gt_error *error)
 {
     const struct gt_et_file *file = build->file;
     struct recording r = { .b = build };
+    int status = 0;
 
     r.op_of_node = gt_realloc(NULL, file->count, sizeof *r.op_of_node);
+    r.named_by = gt_realloc(NULL, file->count, sizeof *r.named_by);
     for (uint32_t i = 0; i < file->count; i++)
-        r.op_of_node[i] = GT_NONE;
+        r.op_of_node[i] = r.named_by[i] = GT_NONE;
     list_ops(&r);
-    for (uint32_t i = 0; i < file->count; i++)
+    for (uint32_t i = 0; i < file->count && status == 0; i++)
         if (is_call(&file->nodes[i]))
-            add_call(&r, i);
+            status = add_call(&r, i, error);
     set_streams(&r);
     free_numbers(r.threads);
     free_numbers(r.events);
@@ -258,4 +266,6 @@ void gt_et_build_recorded(struct gt_et_build *build)
     free(r.first);
     free(r.ops);
     free(r.op_of_node);
+    free(r.named_by);
+    return status;
 }

@@ -110,7 +110,7 @@ static char *name_of(const char *path, uint32_t rank, uint32_t ranks)
     return gt_format("%s.%" PRIu32 ".et", path, rank);
 }
 
-/* All of them are whole before the first gets its name. */
+/* All of them are whole, and on the disk, before the first gets its name. */
 static int write_ranks(const struct gt_node_plan *plan, const char *path, struct gt_error *error)
 {
     struct gt_output **outputs = gt_calloc(plan->count, sizeof *outputs);
@@ -122,6 +122,8 @@ static int write_ranks(const struct gt_node_plan *plan, const char *path, struct
         outputs[i] = gt_output_open(name, error);
         free(name);
         status = outputs[i] == NULL ? -1 : write_rank(outputs[i], plan, i, error);
+        if (status == 0)
+            status = gt_output_finish(outputs[i], error);
     }
     for (uint32_t i = 0; i < plan->count; i++)
         if (status == 0)

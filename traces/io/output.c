@@ -24,6 +24,7 @@ struct gt_output {
     char *path;      /* the final one; what messages name */
     char *temporary; /* the name until then; NULL: it has none, or is written in place */
     bool unnamed;    /* neither: in place is a pipe, a device, standard output */
+    bool finished;   /* by gt_output_finish() */
     int fd;
     z_stream gzip;
     ZSTD_CStream *zstd;
@@ -255,14 +256,22 @@ int gt_output_printf(struct gt_output *output, struct gt_error *error, const cha
     return result;
 }
 
+int gt_output_finish(struct gt_output *output, struct gt_error *error)
+{
+    if (output->codec->encode(output, true, error) != 0)
+        return -1;
+    /* Pipes and devices cannot be synced, and need not be. */
+    if ((output->temporary != NULL || output->unnamed) && fsync(output->fd) != 0)
+        return cannot_write(output, error);
+    output->finished = true;
+    return 0;
+}
+
 int gt_output_commit(struct gt_output *output, struct gt_error *error)
 {
     char *temporary = output->temporary;
-    int result = output->codec->encode(output, true, error);
+    int result = output->finished ? 0 : gt_output_finish(output, error);
 
-    /* Pipes and devices cannot be synced, and need not be. */
-    if (result == 0 && (temporary != NULL || output->unnamed) && fsync(output->fd) != 0)
-        result = cannot_write(output, error);
     if (result == 0 && output->unnamed)
         result = gt_output_link(output->fd, output->path, error);
     if (result == 0 && close(output->fd) != 0)

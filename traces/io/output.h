@@ -15,7 +15,10 @@ struct gt_output *gt_output_open(const char *path, struct gt_error *error);
 int gt_output_write(struct gt_output *output, const void *data, size_t bytes, struct gt_error *error);
 int gt_output_printf(struct gt_output *output, struct gt_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Finish: flush, sync, rename. On -1 nothing is left. `output` is gone either way. */
+/* Flush and sync: of several files that belong together each is finished before the first is committed.  Nothing is written
+ * after it; gt_output_commit() or gt_output_abandon() follows, whatever it returns. */
+int gt_output_finish(struct gt_output *output, struct gt_error *error);
+/* Finish if that is not done, and rename. On -1 nothing is left. `output` is gone either way. */
 int gt_output_commit(struct gt_output *output, struct gt_error *error);
 void gt_output_abandon(struct gt_output *output); /* NULL allowed */
 

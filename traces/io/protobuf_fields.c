@@ -1,4 +1,5 @@
-/* protobuf_fields.c - fields of protobuf's wire format: a tag, which is a number and a type, a length, and as many bytes. */
+/* protobuf_fields.c - fields of protobuf's wire format: a tag, which is a number and a type, a length, and as many bytes;
+ * messages of files of many: a length and as many bytes. */
 #include "traces/io/protobuf_fields.h"
 
 #include <stddef.h>
@@ -115,6 +116,19 @@ int gt_protobuf_fields_next(struct gt_protobuf_fields *fields, struct gt_error *
     status = next_varint(fields, &length, error);
     if (status != 1)
         return status == 0 ? gt_error_set(error, "the file ends within a field") : -1;
+    return read_value(fields, length, error) == 0 ? 1 : -1;
+}
+
+int gt_protobuf_fields_next_message(struct gt_protobuf_fields *fields, struct gt_error *error)
+{
+    uint64_t length;
+    int status;
+
+    fields->field_at = fields->offset;
+    status = next_varint(fields, &length, error);
+    if (status != 1)
+        return status;
+    fields->number = 0;
     return read_value(fields, length, error) == 0 ? 1 : -1;
 }
 
