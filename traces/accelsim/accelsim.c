@@ -21,7 +21,7 @@
 #include "traces/io/device_file.h"
 #include "traces/io/lines.h"
 
-enum { MOST_REGISTERS = 255, MOST_SHARED_BYTES = 1 << 20 };
+enum { MOST_REGISTERS = 255 };
 
 static const char list_name[] = "kernelslist.g";
 
@@ -150,7 +150,7 @@ static struct gt_kernel kernel_of(struct importer *importer, const struct gt_acc
     struct gt_kernel kernel = {
         .name = gt_name(importer->workload, name, strlen(name)),
         .registers_per_thread = header->registers <= MOST_REGISTERS ? header->registers : 0,
-        .static_shared_bytes = header->shared_bytes <= MOST_SHARED_BYTES ? header->shared_bytes : 0,
+        .static_shared_bytes = header->shared_bytes <= GT_ACCELSIM_MOST_SHARED_BYTES ? header->shared_bytes : 0,
         .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE,
         .arguments = GT_NONE,
@@ -196,7 +196,8 @@ static int fold_file(struct importer *importer, const char *path, struct gt_acce
     if (choose_device(importer, header, error) != 0)
         return -1;
     kernel = kernel_of(importer, header);
-    importer->odd_resources += header->registers > MOST_REGISTERS || header->shared_bytes > MOST_SHARED_BYTES;
+    importer->odd_resources +=
+        header->registers > MOST_REGISTERS || header->shared_bytes > GT_ACCELSIM_MOST_SHARED_BYTES;
     header->registers = kernel.registers_per_thread;
     header->shared_bytes = kernel.static_shared_bytes;
     fold = gt_accelsim_fold_new(header, &importer->device, &kernel);

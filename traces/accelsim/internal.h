@@ -19,6 +19,8 @@ enum {
     GT_ACCELSIM_LANES = 32,
     GT_ACCELSIM_MOST_WARPS = 32,                   /* of a block */
     GT_ACCELSIM_MOST_INSTRUCTIONS = 1 << 18,       /* of a kernel's code: 4 MiB */
+    GT_ACCELSIM_MOST_GAP = 1 << 16,                /* instructions left out before one that is executed */
+    GT_ACCELSIM_MOST_SHARED_BYTES = 1 << 20,       /* of a block; no bulk copy moves more */
     GT_ACCELSIM_MOST_FIELDS_BYTES = 512,           /* of a line, from the results to the sources */
     GT_ACCELSIM_MOST_BULK = 1024,                  /* addresses of a bulk copy that are looked at */
     GT_ACCELSIM_MOST_LINES = 2 * GT_ACCELSIM_LANES /* of 128 bytes, of an access: 16 bytes may lie in two */
