@@ -166,6 +166,11 @@ kernel() {
     refused blocks.traceg 'thread block 4,0,0 lies outside the grid (4,1,1)'
     sed '/^0090/s/0090/ff000090/' kernel-1.traceg > far.traceg
     refused far.traceg 'far.traceg:77: 0xff000090 is not the offset of an instruction'
+    # The last of ten instructions is the tenth, 0x90: the most is at (9 + 65536) * 16.
+    sed '/^0090/s/0090/100090/' kernel-1.traceg > gap.traceg
+    "$GRIDTIDE" import -q gap.traceg -o gap.jsonl
+    sed '/^0090/s/0090/1000a0/' kernel-1.traceg > gap.traceg
+    refused gap.traceg 'gap.traceg:77: 0x1000a0 is more than 65536 instructions behind all that were executed before'
     sed '/^-grid/s/(4/(0/' kernel-1.traceg > grid.traceg
     refused grid.traceg 'grid.traceg:3: "-grid dim = (0,1,1)" has no three sizes from 1 to 2147483647'
     sed '/^#BEGIN_TB/,$d' kernel-1.traceg > none.traceg

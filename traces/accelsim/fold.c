@@ -158,6 +158,9 @@ static int find_row(struct gt_accelsim_fold *fold, uint32_t *index, struct gt_er
         return gt_error_set(error, "0x%" PRIx64 " is not the offset of an instruction: a multiple of 16 below 0x%x",
                             line->pc, GT_ACCELSIM_MOST_INSTRUCTIONS * GT_PROGRAM_INSTRUCTION_BYTES);
     *index = (uint32_t)(line->pc / GT_PROGRAM_INSTRUCTION_BYTES);
+    if (*index > fold->count + GT_ACCELSIM_MOST_GAP)
+        return gt_error_set(error, "0x%" PRIx64 " is more than %d instructions behind all that were executed before",
+                            line->pc, GT_ACCELSIM_MOST_GAP);
     if (*index >= fold->room) {
         uint32_t room = *index + 1 < 512 ? 512 : (*index + 1) * 2;
 
