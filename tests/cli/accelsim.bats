@@ -152,6 +152,9 @@ kernel() {
     refused missing.g 'missing.g: cannot open'
     echo 'MemcpyHtoD,0x0' > kernelslist.g
     refused kernelslist.g "kernelslist.g:1: a copy that is not MemcpyHtoD,ADDRESS,BYTES"
+    mkdir a
+    cp kernelslist.g a
+    refused a "a/kernelslist.g:1: a copy that is not MemcpyHtoD,ADDRESS,BYTES"
     echo kernel-9.traceg > kernelslist.g
     refused kernelslist.g './kernel-9.traceg: cannot open'
     echo nothing > kernelslist.g

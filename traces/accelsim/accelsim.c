@@ -238,17 +238,22 @@ static char *find_kernel(const char *folder, const char *line)
     return gt_format("%s/%.*s", folder, (int)length, line);
 }
 
-static int read_list_line(struct importer *importer, const char *folder, const char *line, struct gt_error *error)
+/* What is said of the list's line at hand, if it does not name a file already. */
+static int at_line(const char *path, const struct gt_lines *lines, struct gt_error *error)
 {
-    char *path;
-    int status;
+    if (!gt_error_names(error, path))
+        gt_error_prefix(error, "%s:%" PRIu64 ": ", path, lines->number);
+    return -1;
+}
 
-    if (strncmp(line, "MemcpyHtoD", strlen("MemcpyHtoD")) == 0)
-        return read_copy(importer, line, error);
-    if (strncmp(line, "kernel", strlen("kernel")) != 0)
-        return 0;
-    path = find_kernel(folder, line);
-    status = read_kernel(importer, path, NULL, error);
+/* What is wrong with a kernel names that kernel's file. */
+static int read_listed_kernel(struct importer *importer, const char *folder, const char *line, struct gt_error *error)
+{
+    char *path = find_kernel(folder, line);
+    int status = read_kernel(importer, path, NULL, error);
+
+    if (status != 0 && !gt_error_names(error, path))
+        gt_error_prefix(error, "%s: ", path);
     free(path);
     return status;
 }
@@ -260,29 +265,38 @@ static char *folder_of(const char *path)
     return slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-static int read_list(struct importer *importer, const char *path, struct gt_input *input,
-                     const struct gt_import_options *options, struct gt_error *error)
+static int read_lines(struct importer *importer, const char *folder, const char *path, struct gt_input *input,
+                      struct gt_lines *lines, const struct gt_import_options *options, struct gt_error *error)
 {
-    char *folder = folder_of(path), *line;
-    struct gt_lines lines;
+    char *line;
     size_t length;
     int status;
 
-    gt_lines_open(&lines, input);
-    while ((status = gt_lines_next(&lines, &line, &length, error)) == 1) {
+    while ((status = gt_lines_next(lines, &line, &length, error)) == 1) {
         line[length - 1] = '\0';
-        if (read_list_line(importer, folder, line, error) != 0) {
-            status = -1;
-            break;
+        if (strncmp(line, "kernel", strlen("kernel")) == 0) {
+            if (read_listed_kernel(importer, folder, line, error) != 0)
+                return -1;
+        } else if (strncmp(line, "MemcpyHtoD", strlen("MemcpyHtoD")) == 0 && read_copy(importer, line, error) != 0) {
+            return at_line(path, lines, error);
         }
         if (options != NULL && options->progress != NULL)
             options->progress(options->progress_user, gt_input_consumed(input), gt_input_size(input));
     }
     if (status == 0 && importer->workload->op_count == 0)
         status = gt_error_set(error, "the list names neither a kernel nor a copy");
-    /* What is wrong with a kernel names that kernel's file. */
-    if (status != 0 && strncmp(error->text, folder, strlen(folder)) != 0)
-        gt_error_prefix(error, "%s:%" PRIu64 ": ", path, lines.number);
+    return status == 0 ? 0 : at_line(path, lines, error);
+}
+
+static int read_list(struct importer *importer, const char *path, struct gt_input *input,
+                     const struct gt_import_options *options, struct gt_error *error)
+{
+    char *folder = folder_of(path);
+    struct gt_lines lines;
+    int status;
+
+    gt_lines_open(&lines, input);
+    status = read_lines(importer, folder, path, input, &lines, options, error);
     gt_lines_close(&lines);
     free(folder);
     return status;

@@ -69,7 +69,7 @@ static int read_header(struct gt_accelsim_file *file, struct gt_accelsim_header 
 /* What is said of a line, if it does not name the file already. */
 static int at_line(const struct gt_accelsim_file *file, struct gt_error *error)
 {
-    if (strncmp(error->text, file->path, strlen(file->path)) != 0)
+    if (!gt_error_names(error, file->path))
         gt_error_prefix(error, "%s:%" PRIu64 ": ", file->path, file->lines.number);
     return -1;
 }
