@@ -15,14 +15,13 @@ enum { WAYS = 16, LINE_SECTORS = GT_LINE_BYTES / GT_SECTOR_BYTES, ALL_SECTORS = 
 
 struct way {
     uint64_t line;                /* + 1; 0: empty */
-    uint32_t used;                /* at this access, counted by cache */
+    uint64_t used;                /* at this access, counted by cache */
     uint8_t valid, dirty, beside; /* a bit a sector; beside: read of DRAM with another, and not asked for yet */
 };
 
 struct cache {
     struct way *ways; /* [set * WAYS + way] */
-    uint64_t sets;
-    uint32_t now;
+    uint64_t sets, now;
 };
 
 /* Sectors asked for and found. */
