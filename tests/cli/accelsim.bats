@@ -86,6 +86,13 @@ programs() {
     programs kernelslist.g | cmp - text
 }
 
+# All lines are there, but not the last byte of the frame's checksum.
+@test "a .tracez whose frames are cut off is refused" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    python3 "$made" pack-cut kernel-1.traceg cut.tracez
+    refused cut.tracez 'cut.tracez: thread block 0, warp 0, instruction 16: its zstd data are cut off'
+}
+
 # Threads 16 to 31 jump, so that one branch of one splits; 16 threads are active on each side, all behind BSYNC.
 @test "a branch that splits a warp is told, with its threads and where both sides meet" {
     python3 "$made" split > split.traceg

@@ -176,9 +176,11 @@ static int take(struct reader *reader, size_t bytes, uint32_t most, struct gt_er
     return 0;
 }
 
-/* A frame of so many bytes, at which the file stands. */
+/* Whole frames of so many bytes, at which the file stands. */
 static int read_piece(struct reader *reader, uint32_t bytes, uint32_t most, struct gt_error *error)
 {
+    size_t status = 0; /* 0: a frame has ended */
+
     ZSTD_DCtx_reset(reader->unpack, ZSTD_reset_session_only);
     while (bytes > 0) {
         size_t want = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
@@ -190,15 +192,17 @@ static int read_piece(struct reader *reader, uint32_t bytes, uint32_t most, stru
         bytes -= (uint32_t)want;
         do {
             ZSTD_outBuffer out = { reader->unpacked, CHUNK_BYTES, 0 };
-            size_t status = ZSTD_decompressStream(reader->unpack, &out, &in);
 
+            status = ZSTD_decompressStream(reader->unpack, &out, &in);
             if (ZSTD_isError(status))
                 return gt_error_set(error, "broken zstd data: %s", ZSTD_getErrorName(status));
             if (take(reader, out.pos, most, error) != 0)
                 return -1;
-            full = out.pos == CHUNK_BYTES;
+            full = out.pos == CHUNK_BYTES && status != 0;
         } while (in.pos < in.size || full);
     }
+    if (status != 0)
+        return gt_error_set(error, "its zstd data are cut off");
     return reader->line_bytes > 0 ? end_line(reader, most, error) : 0;
 }
 
