@@ -200,6 +200,21 @@ kernel() {
     [[ "$output" != *flow-broken* ]]
 }
 
+@test "the GPU for which latencies were found is said, and a compute capability that is not known" {
+    run "$GRIDTIDE" import kernel-1.traceg -o out.jsonl
+    [[ "$output" == *"control-guessed: "*"by the latencies of compute capability 9.0 on every GPU"* ]]
+    [[ "$output" != *l1-size-assumed* ]]
+    sed '/^-binary version/s/90/80/' kernel-1.traceg > known.traceg
+    run "$GRIDTIDE" import known.traceg -o out.jsonl
+    [[ "$output" == *"device      a100"* ]]
+    [[ "$output" != *l1-size-assumed* ]]
+    sed '/^-binary version/s/90/61/' kernel-1.traceg > unknown.traceg
+    run "$GRIDTIDE" import unknown.traceg -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"device-unknown: "* ]]
+    [[ "$output" == *"l1-size-assumed: "*"assumes 256 KiB of both in an SM"* ]]
+}
+
 # 6 MB of text in 200 blocks of one kernel.
 @test "memory does not grow with the file" {
     blocks=200

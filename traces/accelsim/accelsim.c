@@ -30,37 +30,23 @@ struct importer {
     struct gt_device device; /* whose caches are modelled */
     bool has_device;
     uint32_t gpu, thread;
-    uint64_t launches, odd_resources, missing_blocks, ambiguous, programs;
+    uint64_t launches, odd_resources, missing_blocks, ambiguous, programs, assumed_l1;
 };
 
-/* The GPUs of a compute capability that have a device file; where there are two they have the same caches. */
-static const char *device_of(uint32_t binary_version)
-{
-    /* clang-format off */
-    static const struct { uint32_t version; const char *name; } devices[] = {
-        { 70, "v100" }, { 80, "a100" }, { 90, "h100" },
-    };
-    /* clang-format on */
-
-    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-        if (devices[i].version == binary_version)
-            return devices[i].name;
-    return NULL;
-}
-
-/* The device of the first kernel; where it is not known, its caches are those of the device used by default. */
+/* The device of the first kernel, by its compute capability: where two have the same they have the same caches.  Where it is
+ * not known, its caches are those of the device used by default. */
 static int choose_device(struct importer *importer, const struct gt_accelsim_header *header, struct gt_error *error)
 {
-    const char *name = device_of(header->binary_version);
+    char *name;
 
     if (importer->has_device)
         return 0;
     importer->has_device = true;
+    name = gt_device_name_of_capability(header->binary_version);
     if (name == NULL)
         gt_import_device_unknown(importer->workload);
-    else
-        importer->workload->device = strdup(name);
-    return gt_device_load(name != NULL ? name : "h200", &importer->device, error);
+    importer->workload->device = name;
+    return gt_device_load(name != NULL ? name : GT_DEVICE_FALLBACK, &importer->device, error);
 }
 
 static uint32_t find_stream(struct importer *importer, uint64_t id)
@@ -178,6 +164,7 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
     importer->missing_blocks += folded.grid_blocks - folded.blocks;
     importer->ambiguous += folded.ambiguous;
     importer->programs++;
+    importer->assumed_l1 += gt_accelsim_unified_bytes(header->binary_version) == 0;
     importer->launches++;
     add_call(importer, GT_CALL_LAUNCH, find_stream(importer, header->stream), &op);
     importer->workload->ops[op].kind = GT_OP_KERNEL;
@@ -322,7 +309,7 @@ static void warn_of(struct importer *importer)
     } warnings[] = {
         { "caches-modelled", importer->programs },           { "control-guessed", importer->programs },
         { "blocks-missing", importer->missing_blocks },      { "instructions-ambiguous", importer->ambiguous },
-        { "resources-unreadable", importer->odd_resources },
+        { "resources-unreadable", importer->odd_resources }, { "l1-size-assumed", importer->assumed_l1 },
     };
 
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)

@@ -110,7 +110,10 @@ void gt_accelsim_caches_access(struct gt_accelsim_caches *caches, uint32_t sm, u
                                enum gt_accelsim_way way, bool local);
 /* What they did. */
 void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_memory_use *use);
-/* Bytes of L1 beside the shared memory that blocks of the kernel set an SM to. */
+/* L1 and shared memory of an SM together; 0 where the table has no such compute capability (CUDA C++ Programming Guide,
+ * "Compute Capabilities": unified data cache). */
+uint64_t gt_accelsim_unified_bytes(uint32_t binary_version);
+/* Bytes of L1 beside the shared memory that blocks of the kernel set an SM to; of 256 KiB where the capability is not known. */
 uint64_t gt_accelsim_l1_bytes(const struct gt_device *device, const struct gt_kernel *kernel,
                               uint32_t binary_version);
 
