@@ -17,6 +17,7 @@
 
 enum {
     GT_ACCELSIM_LANES = 32,
+    GT_ACCELSIM_MOST_RANK = 15,                    /* of 16 blocks of a cluster */
     GT_ACCELSIM_MOST_WARPS = 32,                   /* of a block */
     GT_ACCELSIM_MOST_INSTRUCTIONS = 1 << 18,       /* of a kernel's code: 4 MiB */
     GT_ACCELSIM_MOST_GAP = 1 << 16,                /* instructions left out before one that is executed */
@@ -42,6 +43,9 @@ struct gt_accelsim_header {
 int gt_accelsim_header_line(struct gt_accelsim_header *header, const char *line, struct gt_error *error);
 /* Has it all that a launch needs? */
 int gt_accelsim_header_check(const struct gt_accelsim_header *header, struct gt_error *error);
+/* Threads and warps of a block. */
+uint32_t gt_accelsim_threads(const struct gt_accelsim_header *header);
+uint32_t gt_accelsim_warps(const struct gt_accelsim_header *header);
 void gt_accelsim_header_free(struct gt_accelsim_header *header);
 
 /* ---- line.c: one executed instruction */

@@ -26,8 +26,7 @@ enum {
     MOST_LINE_BYTES = 1 << 20,
     CHUNK_BYTES = 64 << 10,
     BLOCK_WORDS = 11,
-    RANK_WORD = 9,
-    MOST_RANK = 15 /* of 16 blocks of a cluster */
+    RANK_WORD = 9
 };
 
 struct reader {
@@ -256,7 +255,7 @@ static int read_blocks(struct reader *reader, struct gt_error *error)
                 return broken(reader, "the index is cut off", error);
         if (gt_accelsim_fold_block(reader->fold, words, error) != 0)
             return gt_error_prefix(error, "%s: ", reader->path);
-        if (words[RANK_WORD] <= MOST_RANK)
+        if (words[RANK_WORD] <= GT_ACCELSIM_MOST_RANK)
             gt_accelsim_fold_rank(reader->fold, words[RANK_WORD]);
         for (reader->warp = 0; reader->warp < words[BLOCK_WORDS - 1]; reader->warp++)
             if (read_index_warp(reader, error) != 0)
