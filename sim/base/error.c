@@ -35,6 +35,13 @@ int gt_error_prefix(struct gt_error *error, const char *format, ...)
     return -1;
 }
 
+bool gt_error_names(const struct gt_error *error, const char *path)
+{
+    size_t length = strlen(path);
+
+    return strncmp(error->text, path, length) == 0 && error->text[length] == ':';
+}
+
 void gt_bug(const char *format, ...)
 {
     va_list arguments;

@@ -8,6 +8,7 @@
 #define GRIDTIDE_SIM_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -26,6 +27,9 @@ int gt_error_set(struct gt_error *error, const char *format, ...) __attribute__(
 
 /* Put a printf-style prefix before the text already in `error`. Returns -1. */
 int gt_error_prefix(struct gt_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Does the text name `path` already: does it begin with "PATH:"? */
+bool gt_error_names(const struct gt_error *error, const char *path);
 
 /* An impossible state: print and abort. Never for what a user can cause. */
 void gt_bug(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

@@ -86,6 +86,13 @@ programs() {
     programs kernelslist.g | cmp - text
 }
 
+# All lines are there, but not the last byte of the frame's checksum.
+@test "a .tracez whose frames are cut off is refused" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    python3 "$made" pack-cut kernel-1.traceg cut.tracez
+    refused cut.tracez 'cut.tracez: thread block 0, warp 0, instruction 16: its zstd data are cut off'
+}
+
 # Threads 16 to 31 jump, so that one branch of one splits; 16 threads are active on each side, all behind BSYNC.
 @test "a branch that splits a warp is told, with its threads and where both sides meet" {
     python3 "$made" split > split.traceg
@@ -152,6 +159,9 @@ kernel() {
     refused missing.g 'missing.g: cannot open'
     echo 'MemcpyHtoD,0x0' > kernelslist.g
     refused kernelslist.g "kernelslist.g:1: a copy that is not MemcpyHtoD,ADDRESS,BYTES"
+    mkdir a
+    cp kernelslist.g a
+    refused a "a/kernelslist.g:1: a copy that is not MemcpyHtoD,ADDRESS,BYTES"
     echo kernel-9.traceg > kernelslist.g
     refused kernelslist.g './kernel-9.traceg: cannot open'
     echo nothing > kernelslist.g
@@ -166,6 +176,11 @@ kernel() {
     refused blocks.traceg 'thread block 4,0,0 lies outside the grid (4,1,1)'
     sed '/^0090/s/0090/ff000090/' kernel-1.traceg > far.traceg
     refused far.traceg 'far.traceg:77: 0xff000090 is not the offset of an instruction'
+    # The last of ten instructions is the tenth, 0x90: the most is at (9 + 65536) * 16.
+    sed '/^0090/s/0090/100090/' kernel-1.traceg > gap.traceg
+    "$GRIDTIDE" import -q gap.traceg -o gap.jsonl
+    sed '/^0090/s/0090/1000a0/' kernel-1.traceg > gap.traceg
+    refused gap.traceg 'gap.traceg:77: 0x1000a0 is more than 65536 instructions behind all that were executed before'
     sed '/^-grid/s/(4/(0/' kernel-1.traceg > grid.traceg
     refused grid.traceg 'grid.traceg:3: "-grid dim = (0,1,1)" has no three sizes from 1 to 2147483647'
     sed '/^#BEGIN_TB/,$d' kernel-1.traceg > none.traceg
@@ -183,6 +198,21 @@ kernel() {
     [[ "$output" == *"blocks-missing: "*"(4 times)"* ]]
     [[ "$output" == *"resources-unreadable: "* ]]
     [[ "$output" != *flow-broken* ]]
+}
+
+@test "the GPU for which latencies were found is said, and a compute capability that is not known" {
+    run "$GRIDTIDE" import kernel-1.traceg -o out.jsonl
+    [[ "$output" == *"control-guessed: "*"by the latencies of compute capability 9.0 on every GPU"* ]]
+    [[ "$output" != *l1-size-assumed* ]]
+    sed '/^-binary version/s/90/80/' kernel-1.traceg > known.traceg
+    run "$GRIDTIDE" import known.traceg -o out.jsonl
+    [[ "$output" == *"device      a100"* ]]
+    [[ "$output" != *l1-size-assumed* ]]
+    sed '/^-binary version/s/90/61/' kernel-1.traceg > unknown.traceg
+    run "$GRIDTIDE" import unknown.traceg -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"device-unknown: "* ]]
+    [[ "$output" == *"l1-size-assumed: "*"assumes 256 KiB of both in an SM"* ]]
 }
 
 # 6 MB of text in 200 blocks of one kernel.

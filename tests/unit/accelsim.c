@@ -107,6 +107,11 @@ static void broken_lines_say_why(void **state)
     refused("0000 00000003 1 R0 LDG 1 R2 4 7 0x10", &version5, "mode 7");
     refused("0000 00000003 0 UTMALDG 1 UR4 4 3 99999999999 0x0", &version5, "fewer addresses");
     refused("0000 ffffffffffffffffffff 0 EXIT 0 0", &version5, "no instruction");
+    /* 1 MiB and one byte more; 20 addresses of 65535 bytes. */
+    parse("0000 00000001 0 UBLKCP.S.G 2 UR8 UR4 16 0x0 0 1048576 0 3 1 0x1000 0", &version6);
+    refused("0000 00000001 0 UBLKCP.S.G 2 UR8 UR4 16 0x0 0 1048577 0 3 1 0x1000 0", &version6, "1048577 bytes");
+    refused("0000 00000001 0 UBLKCP.S.G 2 UR8 UR4 65535 3 20 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", &version5,
+            "1310700 bytes");
 }
 
 /* Thread i at base + stride * i. */

@@ -1,4 +1,4 @@
-/* Arrays that grow, and ranks of sorted values. */
+/* Arrays that grow, ranks of sorted values, and whether an error names its file. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/base/array.h"
+#include "sim/base/error.h"
 #include "sim/base/sort.h"
 
 static void arrays_grow_and_keep_what_they_hold(void **state)
@@ -79,6 +80,19 @@ static void ranks_are_the_nearest(void **state)
     assert_true(gt_percentile(values, 6, 100) == 6);
 }
 
+static void an_error_names_a_file_before_a_colon(void **state)
+{
+    struct gt_error error = { "a copy: without bytes" };
+
+    (void)state;
+    assert_false(gt_error_names(&error, "a"));
+    assert_false(gt_error_names(&error, "b"));
+    assert_true(gt_error_names(&error, "a copy"));
+    gt_error_prefix(&error, "%s:%d: ", "a", 3);
+    assert_true(gt_error_names(&error, "a"));
+    assert_false(gt_error_names(&error, error.text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +100,7 @@ int main(void)
         cmocka_unit_test(room_ends_below_none),
         cmocka_unit_test(too_many_is_an_error),
         cmocka_unit_test(ranks_are_the_nearest),
+        cmocka_unit_test(an_error_names_a_file_before_a_colon),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

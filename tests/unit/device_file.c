@@ -151,6 +151,20 @@ static void an_unknown_name_lists_the_known(void **state)
     assert_int_equal(gt_device_load("/tmp/", &device, &error), -1);
 }
 
+static void a_capability_names_the_first_device_that_has_it(void **state)
+{
+    char *name = gt_device_name_of_capability(80);
+
+    (void)state;
+    assert_string_equal(name, "a100");
+    free(name);
+    name = gt_device_name_of_capability(90); /* h100, h200 and toy */
+    assert_string_equal(name, "h100");
+    free(name);
+    assert_null(gt_device_name_of_capability(0));
+    assert_null(gt_device_name_of_capability(89));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sources_hold_for_what_is_below, make_folder, remove_folder),
         cmocka_unit_test(shipped_files_are_whole),
         cmocka_unit_test(an_unknown_name_lists_the_known),
+        cmocka_unit_test(a_capability_names_the_first_device_that_has_it),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -21,7 +21,7 @@
 #include "traces/io/device_file.h"
 #include "traces/io/lines.h"
 
-enum { MOST_REGISTERS = 255, MOST_SHARED_BYTES = 1 << 20 };
+enum { MOST_REGISTERS = 255 };
 
 static const char list_name[] = "kernelslist.g";
 
@@ -30,37 +30,23 @@ struct importer {
     struct gt_device device; /* whose caches are modelled */
     bool has_device;
     uint32_t gpu, thread;
-    uint64_t launches, odd_resources, missing_blocks, ambiguous, programs;
+    uint64_t launches, odd_resources, missing_blocks, ambiguous, programs, assumed_l1;
 };
 
-/* The GPUs of a compute capability that have a device file; where there are two they have the same caches. */
-static const char *device_of(uint32_t binary_version)
-{
-    /* clang-format off */
-    static const struct { uint32_t version; const char *name; } devices[] = {
-        { 70, "v100" }, { 80, "a100" }, { 90, "h100" },
-    };
-    /* clang-format on */
-
-    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
-        if (devices[i].version == binary_version)
-            return devices[i].name;
-    return NULL;
-}
-
-/* The device of the first kernel; where it is not known, its caches are those of the device used by default. */
+/* The device of the first kernel, by its compute capability: where two have the same they have the same caches.  Where it is
+ * not known, its caches are those of the device used by default. */
 static int choose_device(struct importer *importer, const struct gt_accelsim_header *header, struct gt_error *error)
 {
-    const char *name = device_of(header->binary_version);
+    char *name;
 
     if (importer->has_device)
         return 0;
     importer->has_device = true;
+    name = gt_device_name_of_capability(header->binary_version);
     if (name == NULL)
         gt_import_device_unknown(importer->workload);
-    else
-        importer->workload->device = strdup(name);
-    return gt_device_load(name != NULL ? name : "h200", &importer->device, error);
+    importer->workload->device = name;
+    return gt_device_load(name != NULL ? name : GT_DEVICE_FALLBACK, &importer->device, error);
 }
 
 static uint32_t find_stream(struct importer *importer, uint64_t id)
@@ -150,7 +136,7 @@ static struct gt_kernel kernel_of(struct importer *importer, const struct gt_acc
     struct gt_kernel kernel = {
         .name = gt_name(importer->workload, name, strlen(name)),
         .registers_per_thread = header->registers <= MOST_REGISTERS ? header->registers : 0,
-        .static_shared_bytes = header->shared_bytes <= MOST_SHARED_BYTES ? header->shared_bytes : 0,
+        .static_shared_bytes = header->shared_bytes <= GT_ACCELSIM_MOST_SHARED_BYTES ? header->shared_bytes : 0,
         .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE,
         .arguments = GT_NONE,
@@ -178,6 +164,7 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
     importer->missing_blocks += folded.grid_blocks - folded.blocks;
     importer->ambiguous += folded.ambiguous;
     importer->programs++;
+    importer->assumed_l1 += gt_accelsim_unified_bytes(header->binary_version) == 0;
     importer->launches++;
     add_call(importer, GT_CALL_LAUNCH, find_stream(importer, header->stream), &op);
     importer->workload->ops[op].kind = GT_OP_KERNEL;
@@ -196,7 +183,8 @@ static int fold_file(struct importer *importer, const char *path, struct gt_acce
     if (choose_device(importer, header, error) != 0)
         return -1;
     kernel = kernel_of(importer, header);
-    importer->odd_resources += header->registers > MOST_REGISTERS || header->shared_bytes > MOST_SHARED_BYTES;
+    importer->odd_resources +=
+        header->registers > MOST_REGISTERS || header->shared_bytes > GT_ACCELSIM_MOST_SHARED_BYTES;
     header->registers = kernel.registers_per_thread;
     header->shared_bytes = kernel.static_shared_bytes;
     fold = gt_accelsim_fold_new(header, &importer->device, &kernel);
@@ -237,17 +225,22 @@ static char *find_kernel(const char *folder, const char *line)
     return gt_format("%s/%.*s", folder, (int)length, line);
 }
 
-static int read_list_line(struct importer *importer, const char *folder, const char *line, struct gt_error *error)
+/* What is said of the list's line at hand, if it does not name a file already. */
+static int at_line(const char *path, const struct gt_lines *lines, struct gt_error *error)
 {
-    char *path;
-    int status;
+    if (!gt_error_names(error, path))
+        gt_error_prefix(error, "%s:%" PRIu64 ": ", path, lines->number);
+    return -1;
+}
 
-    if (strncmp(line, "MemcpyHtoD", strlen("MemcpyHtoD")) == 0)
-        return read_copy(importer, line, error);
-    if (strncmp(line, "kernel", strlen("kernel")) != 0)
-        return 0;
-    path = find_kernel(folder, line);
-    status = read_kernel(importer, path, NULL, error);
+/* What is wrong with a kernel names that kernel's file. */
+static int read_listed_kernel(struct importer *importer, const char *folder, const char *line, struct gt_error *error)
+{
+    char *path = find_kernel(folder, line);
+    int status = read_kernel(importer, path, NULL, error);
+
+    if (status != 0 && !gt_error_names(error, path))
+        gt_error_prefix(error, "%s: ", path);
     free(path);
     return status;
 }
@@ -259,29 +252,38 @@ static char *folder_of(const char *path)
     return slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-static int read_list(struct importer *importer, const char *path, struct gt_input *input,
-                     const struct gt_import_options *options, struct gt_error *error)
+static int read_lines(struct importer *importer, const char *folder, const char *path, struct gt_input *input,
+                      struct gt_lines *lines, const struct gt_import_options *options, struct gt_error *error)
 {
-    char *folder = folder_of(path), *line;
-    struct gt_lines lines;
+    char *line;
     size_t length;
     int status;
 
-    gt_lines_open(&lines, input);
-    while ((status = gt_lines_next(&lines, &line, &length, error)) == 1) {
+    while ((status = gt_lines_next(lines, &line, &length, error)) == 1) {
         line[length - 1] = '\0';
-        if (read_list_line(importer, folder, line, error) != 0) {
-            status = -1;
-            break;
+        if (strncmp(line, "kernel", strlen("kernel")) == 0) {
+            if (read_listed_kernel(importer, folder, line, error) != 0)
+                return -1;
+        } else if (strncmp(line, "MemcpyHtoD", strlen("MemcpyHtoD")) == 0 && read_copy(importer, line, error) != 0) {
+            return at_line(path, lines, error);
         }
         if (options != NULL && options->progress != NULL)
             options->progress(options->progress_user, gt_input_consumed(input), gt_input_size(input));
     }
     if (status == 0 && importer->workload->op_count == 0)
         status = gt_error_set(error, "the list names neither a kernel nor a copy");
-    /* What is wrong with a kernel names that kernel's file. */
-    if (status != 0 && strncmp(error->text, folder, strlen(folder)) != 0)
-        gt_error_prefix(error, "%s:%" PRIu64 ": ", path, lines.number);
+    return status == 0 ? 0 : at_line(path, lines, error);
+}
+
+static int read_list(struct importer *importer, const char *path, struct gt_input *input,
+                     const struct gt_import_options *options, struct gt_error *error)
+{
+    char *folder = folder_of(path);
+    struct gt_lines lines;
+    int status;
+
+    gt_lines_open(&lines, input);
+    status = read_lines(importer, folder, path, input, &lines, options, error);
     gt_lines_close(&lines);
     free(folder);
     return status;
@@ -307,7 +309,7 @@ static void warn_of(struct importer *importer)
     } warnings[] = {
         { "caches-modelled", importer->programs },           { "control-guessed", importer->programs },
         { "blocks-missing", importer->missing_blocks },      { "instructions-ambiguous", importer->ambiguous },
-        { "resources-unreadable", importer->odd_resources },
+        { "resources-unreadable", importer->odd_resources }, { "l1-size-assumed", importer->assumed_l1 },
     };
 
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)

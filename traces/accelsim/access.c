@@ -98,8 +98,8 @@ void gt_accelsim_access_local(const struct gt_accelsim_line *line, uint32_t widt
     access->sectors_ideal = (threads * words * WORD_BYTES + GT_SECTOR_BYTES - 1) / GT_SECTOR_BYTES;
 }
 
-/* Passes of some threads at once: the bank of which most different words are wanted.  `different`: words in all. */
-static uint32_t passes(const uint64_t *words, uint32_t count, uint32_t *different)
+/* Passes of some threads at once: the bank of which most distinct words are wanted.  `distinct_words`: in all. */
+static uint32_t bank_passes(const uint64_t *words, uint32_t count, uint32_t *distinct_words)
 {
     uint64_t sorted[GT_ACCELSIM_LANES * ROW_BYTES / WORD_BYTES];
     uint8_t of_bank[BANKS] = { 0 };
@@ -107,11 +107,11 @@ static uint32_t passes(const uint64_t *words, uint32_t count, uint32_t *differen
 
     for (uint32_t i = 0; i < count; i++)
         insert(sorted, i, words[i]);
-    *different = 0;
+    *distinct_words = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && sorted[i] == sorted[i - 1])
             continue;
-        (*different)++;
+        (*distinct_words)++;
         if (++of_bank[sorted[i] % BANKS] > most)
             most = of_bank[sorted[i] % BANKS];
     }
@@ -128,13 +128,13 @@ void gt_accelsim_access_shared(const struct gt_accelsim_line *line, uint32_t wid
     access->lines = access->sector_count = access->sectors_ideal = access->wavefronts = 0;
     for (uint32_t first = 0; first < lanes; first += group) {
         uint64_t words[GT_ACCELSIM_LANES * ROW_BYTES / WORD_BYTES];
-        uint32_t count = 0, different;
+        uint32_t count = 0, distinct_words;
 
         for (uint32_t lane = first; lane < first + group; lane++)
             for (uint32_t w = 0; (line->mask >> lane & 1) != 0 && w < words_each; w++)
                 words[count++] = line->address[lane] / WORD_BYTES + w;
-        access->wavefronts += passes(words, count, &different);
-        all += different;
+        access->wavefronts += bank_passes(words, count, &distinct_words);
+        all += distinct_words;
     }
     access->wavefronts_ideal = (all + BANKS - 1) / BANKS;
 }

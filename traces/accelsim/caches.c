@@ -11,18 +11,22 @@
 #include "sim/devices/occupancy.h"
 #include "traces/accelsim/internal.h"
 
-enum { WAYS = 16, LINE_SECTORS = GT_LINE_BYTES / GT_SECTOR_BYTES, ALL_SECTORS = (1 << LINE_SECTORS) - 1 };
+enum {
+    WAYS = 16,
+    LINE_SECTORS = GT_LINE_BYTES / GT_SECTOR_BYTES,
+    ALL_SECTORS = (1 << LINE_SECTORS) - 1,
+    UNIFIED_BYTES = 256 << 10 /* assumed where the compute capability is not known */
+};
 
 struct way {
     uint64_t line;                /* + 1; 0: empty */
-    uint32_t used;                /* at this access, counted by cache */
+    uint64_t used;                /* at this access, counted by cache */
     uint8_t valid, dirty, beside; /* a bit a sector; beside: read of DRAM with another, and not asked for yet */
 };
 
 struct cache {
     struct way *ways; /* [set * WAYS + way] */
-    uint64_t sets;
-    uint32_t now;
+    uint64_t sets, now;
 };
 
 /* Sectors asked for and found. */
@@ -222,24 +226,24 @@ void gt_accelsim_caches_free(struct gt_accelsim_caches *caches)
     free(caches);
 }
 
-/* L1 and shared memory of an SM together (CUDA C++ Programming Guide, "Compute Capabilities": unified data cache). */
-static uint64_t unified_bytes(uint32_t binary_version)
+uint64_t gt_accelsim_unified_bytes(uint32_t binary_version)
 {
     /* clang-format off */
     static const struct { uint32_t version; uint32_t kib; } sizes[] = {
-        { 70, 128 }, { 72, 128 }, { 75, 96 }, { 80, 192 }, { 86, 128 }, { 87, 192 }, { 89, 128 },
+        { 70, 128 }, { 72, 128 }, { 75, 96 }, { 80, 192 }, { 86, 128 }, { 87, 192 }, { 89, 128 }, { 90, 256 },
     };
     /* clang-format on */
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (sizes[i].version == binary_version)
             return (uint64_t)sizes[i].kib << 10;
-    return 256 << 10; /* 9.0 and later */
+    return 0;
 }
 
 uint64_t gt_accelsim_l1_bytes(const struct gt_device *device, const struct gt_kernel *kernel, uint32_t binary_version)
 {
-    uint64_t all = unified_bytes(binary_version), shared = device->shared_bytes_per_sm;
+    uint64_t known = gt_accelsim_unified_bytes(binary_version), all = known > 0 ? known : UNIFIED_BYTES;
+    uint64_t shared = device->shared_bytes_per_sm;
     struct gt_occupancy occupancy;
     struct gt_error error;
 

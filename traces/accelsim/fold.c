@@ -39,11 +39,6 @@ struct gt_accelsim_fold {
     struct gt_accelsim_access access;
 };
 
-static uint32_t threads_of(const struct gt_accelsim_header *header)
-{
-    return header->block[0] * header->block[1] * header->block[2];
-}
-
 struct gt_accelsim_fold *gt_accelsim_fold_new(const struct gt_accelsim_header *header, const struct gt_device *device,
                                               const struct gt_kernel *kernel)
 {
@@ -51,7 +46,7 @@ struct gt_accelsim_fold *gt_accelsim_fold_new(const struct gt_accelsim_header *h
 
     fold->header = header;
     fold->sms = device->sms;
-    fold->warps_per_block = (threads_of(header) + GT_ACCELSIM_LANES - 1) / GT_ACCELSIM_LANES;
+    fold->warps_per_block = gt_accelsim_warps(header);
     fold->grid_blocks = (uint64_t)header->grid[0] * header->grid[1];
     fold->grid_blocks =
         fold->grid_blocks > UINT64_MAX / header->grid[2] ? UINT64_MAX : fold->grid_blocks * header->grid[2];
@@ -113,7 +108,7 @@ int gt_accelsim_fold_warp(struct gt_accelsim_fold *fold, uint32_t warp, struct g
 
     if (warp >= fold->warps_per_block)
         return gt_error_set(error, "warp %" PRIu32 " of blocks that have %" PRIu32, warp, fold->warps_per_block);
-    threads = threads_of(fold->header) - warp * GT_ACCELSIM_LANES;
+    threads = gt_accelsim_threads(fold->header) - warp * GT_ACCELSIM_LANES;
     fold->warp = (struct warp){ .number = warp, .before = GT_NONE };
     fold->warp.threads = threads >= GT_ACCELSIM_LANES ? UINT32_MAX : (1u << threads) - 1;
     fold->warp.active = fold->warp.threads;
@@ -158,6 +153,9 @@ static int find_row(struct gt_accelsim_fold *fold, uint32_t *index, struct gt_er
         return gt_error_set(error, "0x%" PRIx64 " is not the offset of an instruction: a multiple of 16 below 0x%x",
                             line->pc, GT_ACCELSIM_MOST_INSTRUCTIONS * GT_PROGRAM_INSTRUCTION_BYTES);
     *index = (uint32_t)(line->pc / GT_PROGRAM_INSTRUCTION_BYTES);
+    if (*index > fold->count + GT_ACCELSIM_MOST_GAP)
+        return gt_error_set(error, "0x%" PRIx64 " is more than %d instructions behind all that were executed before",
+                            line->pc, GT_ACCELSIM_MOST_GAP);
     if (*index >= fold->room) {
         uint32_t room = *index + 1 < 512 ? 512 : (*index + 1) * 2;
 

@@ -131,6 +131,16 @@ int gt_accelsim_header_check(const struct gt_accelsim_header *header, struct gt_
     return 0;
 }
 
+uint32_t gt_accelsim_threads(const struct gt_accelsim_header *header)
+{
+    return header->block[0] * header->block[1] * header->block[2];
+}
+
+uint32_t gt_accelsim_warps(const struct gt_accelsim_header *header)
+{
+    return (gt_accelsim_threads(header) + GT_ACCELSIM_LANES - 1) / GT_ACCELSIM_LANES;
+}
+
 void gt_accelsim_header_free(struct gt_accelsim_header *header)
 {
     free(header->name);

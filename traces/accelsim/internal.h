@@ -17,8 +17,11 @@
 
 enum {
     GT_ACCELSIM_LANES = 32,
+    GT_ACCELSIM_MOST_RANK = 15,                    /* of 16 blocks of a cluster */
     GT_ACCELSIM_MOST_WARPS = 32,                   /* of a block */
     GT_ACCELSIM_MOST_INSTRUCTIONS = 1 << 18,       /* of a kernel's code: 4 MiB */
+    GT_ACCELSIM_MOST_GAP = 1 << 16,                /* instructions left out before one that is executed */
+    GT_ACCELSIM_MOST_SHARED_BYTES = 1 << 20,       /* of a block; no bulk copy moves more */
     GT_ACCELSIM_MOST_FIELDS_BYTES = 512,           /* of a line, from the results to the sources */
     GT_ACCELSIM_MOST_BULK = 1024,                  /* addresses of a bulk copy that are looked at */
     GT_ACCELSIM_MOST_LINES = 2 * GT_ACCELSIM_LANES /* of 128 bytes, of an access: 16 bytes may lie in two */
@@ -40,6 +43,9 @@ struct gt_accelsim_header {
 int gt_accelsim_header_line(struct gt_accelsim_header *header, const char *line, struct gt_error *error);
 /* Has it all that a launch needs? */
 int gt_accelsim_header_check(const struct gt_accelsim_header *header, struct gt_error *error);
+/* Threads and warps of a block. */
+uint32_t gt_accelsim_threads(const struct gt_accelsim_header *header);
+uint32_t gt_accelsim_warps(const struct gt_accelsim_header *header);
 void gt_accelsim_header_free(struct gt_accelsim_header *header);
 
 /* ---- line.c: one executed instruction */
@@ -108,7 +114,10 @@ void gt_accelsim_caches_access(struct gt_accelsim_caches *caches, uint32_t sm, u
                                enum gt_accelsim_way way, bool local);
 /* What they did. */
 void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_memory_use *use);
-/* Bytes of L1 beside the shared memory that blocks of the kernel set an SM to. */
+/* L1 and shared memory of an SM together; 0 where the table has no such compute capability (CUDA C++ Programming Guide,
+ * "Compute Capabilities": unified data cache). */
+uint64_t gt_accelsim_unified_bytes(uint32_t binary_version);
+/* Bytes of L1 beside the shared memory that blocks of the kernel set an SM to; of 256 KiB where the capability is not known. */
 uint64_t gt_accelsim_l1_bytes(const struct gt_device *device, const struct gt_kernel *kernel,
                               uint32_t binary_version);
 

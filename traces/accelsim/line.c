@@ -175,6 +175,10 @@ static int read_bulk(struct cursor *cursor, uint32_t version, struct gt_accelsim
     }
     if (version < 6)
         line->bulk_bytes = count <= UINT32_MAX ? count * line->width_bytes : 0;
+    if (line->bulk_bytes > GT_ACCELSIM_MOST_SHARED_BYTES)
+        return gt_error_set(error,
+                            "a bulk copy of %llu bytes; the most is %d, as shared memory is its source or target",
+                            (unsigned long long)line->bulk_bytes, GT_ACCELSIM_MOST_SHARED_BYTES);
     return 0;
 }
 

@@ -84,8 +84,6 @@ static void say_what_is_odd(struct gt_workload *workload, const struct gt_accels
 struct gt_program *gt_accelsim_program(struct gt_workload *workload, const struct gt_accelsim_header *header,
                                        const struct gt_accelsim_folded *folded)
 {
-    uint32_t warps =
-        (header->block[0] * header->block[1] * header->block[2] + GT_ACCELSIM_LANES - 1) / GT_ACCELSIM_LANES;
     struct gt_program_row *rows;
     struct gt_program *program;
     struct gt_flow_report report;
@@ -97,7 +95,7 @@ struct gt_program *gt_accelsim_program(struct gt_workload *workload, const struc
         .shared_bytes = header->shared_bytes,
         .compute_capability = header->binary_version,
         .warps = folded->warps,
-        .warps_per_block = warps,
+        .warps_per_block = gt_accelsim_warps(header),
         .use = folded->use,
     };
 

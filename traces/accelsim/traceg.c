@@ -16,7 +16,7 @@
 #include "traces/accelsim/internal.h"
 #include "traces/io/lines.h"
 
-enum { HEAD_BYTES = 64 << 10, MOST_RANK = 15 /* of 16 blocks of a cluster */ };
+enum { HEAD_BYTES = 64 << 10 };
 
 struct gt_accelsim_file {
     char *path;
@@ -69,7 +69,7 @@ static int read_header(struct gt_accelsim_file *file, struct gt_accelsim_header 
 /* What is said of a line, if it does not name the file already. */
 static int at_line(const struct gt_accelsim_file *file, struct gt_error *error)
 {
-    if (strncmp(error->text, file->path, strlen(file->path)) != 0)
+    if (!gt_error_names(error, file->path))
         gt_error_prefix(error, "%s:%" PRIu64 ": ", file->path, file->lines.number);
     return -1;
 }
@@ -175,7 +175,7 @@ static int read_mark(const char *text, struct place *place, struct gt_accelsim_f
         place->counted = true;
         return 1;
     }
-    if (read_key(text, "cluster rank", MOST_RANK, &number))
+    if (read_key(text, "cluster rank", GT_ACCELSIM_MOST_RANK, &number))
         gt_accelsim_fold_rank(fold, (uint32_t)number);
     return strncmp(text, "cluster", strlen("cluster")) == 0;
 }

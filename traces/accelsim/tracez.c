@@ -26,8 +26,7 @@ enum {
     MOST_LINE_BYTES = 1 << 20,
     CHUNK_BYTES = 64 << 10,
     BLOCK_WORDS = 11,
-    RANK_WORD = 9,
-    MOST_RANK = 15 /* of 16 blocks of a cluster */
+    RANK_WORD = 9
 };
 
 struct reader {
@@ -176,9 +175,11 @@ static int take(struct reader *reader, size_t bytes, uint32_t most, struct gt_er
     return 0;
 }
 
-/* A frame of so many bytes, at which the file stands. */
+/* Whole frames of so many bytes, at which the file stands. */
 static int read_piece(struct reader *reader, uint32_t bytes, uint32_t most, struct gt_error *error)
 {
+    size_t status = 0; /* 0: a frame has ended */
+
     ZSTD_DCtx_reset(reader->unpack, ZSTD_reset_session_only);
     while (bytes > 0) {
         size_t want = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
@@ -190,15 +191,17 @@ static int read_piece(struct reader *reader, uint32_t bytes, uint32_t most, stru
         bytes -= (uint32_t)want;
         do {
             ZSTD_outBuffer out = { reader->unpacked, CHUNK_BYTES, 0 };
-            size_t status = ZSTD_decompressStream(reader->unpack, &out, &in);
 
+            status = ZSTD_decompressStream(reader->unpack, &out, &in);
             if (ZSTD_isError(status))
                 return gt_error_set(error, "broken zstd data: %s", ZSTD_getErrorName(status));
             if (take(reader, out.pos, most, error) != 0)
                 return -1;
-            full = out.pos == CHUNK_BYTES;
+            full = out.pos == CHUNK_BYTES && status != 0;
         } while (in.pos < in.size || full);
     }
+    if (status != 0)
+        return gt_error_set(error, "its zstd data are cut off");
     return reader->line_bytes > 0 ? end_line(reader, most, error) : 0;
 }
 
@@ -252,7 +255,7 @@ static int read_blocks(struct reader *reader, struct gt_error *error)
                 return broken(reader, "the index is cut off", error);
         if (gt_accelsim_fold_block(reader->fold, words, error) != 0)
             return gt_error_prefix(error, "%s: ", reader->path);
-        if (words[RANK_WORD] <= MOST_RANK)
+        if (words[RANK_WORD] <= GT_ACCELSIM_MOST_RANK)
             gt_accelsim_fold_rank(reader->fold, words[RANK_WORD]);
         for (reader->warp = 0; reader->warp < words[BLOCK_WORDS - 1]; reader->warp++)
             if (read_index_warp(reader, error) != 0)

@@ -13,8 +13,6 @@
 #include "traces/io/data_path.h"
 #include "traces/io/device_file.h"
 
-static const char default_device[] = "h200";
-
 static int sniff_folder(const char *path)
 {
     DIR *folder = opendir(path);
@@ -56,7 +54,7 @@ static int load_device(const struct gt_et_file *file, struct gt_device *device, 
         *name = gt_strdup(file->device);
         return 0;
     }
-    return gt_device_load(default_device, device, error);
+    return gt_device_load(GT_DEVICE_FALLBACK, device, error);
 }
 
 static void warn(const struct gt_et_build *b)
@@ -142,7 +140,7 @@ static int make(struct gt_et_file *file, const char *path, const struct gt_impor
         return gt_error_prefix(error, "%.300s: ", path);
     times = gt_et_times_find(file, &device);
     if (w->device == NULL && times.estimated > 0)
-        w->device = gt_strdup(default_device);
+        w->device = gt_strdup(GT_DEVICE_FALLBACK);
     status = build(&b, path, error);
     if (status == 0)
         status = number(&b, path, error);

@@ -79,7 +79,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "control-guessed", NULL,
       "programs whose stall cycles and barriers the trace does not have; they are set as the operands need "
-      "them",
+      "them, by the latencies of compute capability 9.0 on every GPU",
       "import a profile by ncu --set full, which has the compiler's" },
     { "copy-directions-unknown", NULL,
       "copies whose name does not state their direction; they are treated as device to device", NULL },
@@ -155,6 +155,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "instructions-ambiguous", NULL,
       "executed instructions at an address where the kernel has another one, as of functions that it "
       "calls; they are counted as that one",
+      NULL },
+    { "l1-size-assumed", NULL,
+      "programs for a GPU whose L1 and shared memory are not known by its compute capability; the model of caches "
+      "assumes 256 KiB of both in an SM",
       NULL },
     { "launch-shapes-unknown", NULL, "grid or block dimensions that are missing or 0; they are treated as 1",
       "record with a newer PyTorch" },

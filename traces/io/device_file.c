@@ -141,3 +141,19 @@ char *gt_device_name_path(const char *name, struct gt_error *error)
         unknown_name(name, error);
     return path;
 }
+
+char *gt_device_name_of_capability(uint32_t capability)
+{
+    struct gt_error error;
+    char **names = gt_device_names(&error), *found = NULL;
+
+    for (size_t i = 0; names != NULL && names[i] != NULL && found == NULL; i++) {
+        struct gt_device device;
+
+        if (gt_device_load(names[i], &device, &error) == 0 &&
+            device.compute_major * 10 + device.compute_minor == capability)
+            found = gt_strdup(names[i]);
+    }
+    gt_device_names_free(names);
+    return found;
+}

@@ -5,6 +5,9 @@
 #include "sim/devices/device.h"
 #include "traces/io/key_file.h"
 
+/* The device of traces that name none. */
+#define GT_DEVICE_FALLBACK "h200"
+
 /* Read a device: a name without '/' and ".ini" is one of the device files that come with Gridtide,
  * anything else is a path, and a table (product.sweep) that lies beside that file is found there: the device has
  * its path. Keys that the file leaves out have their defaults; gt_device_check has
@@ -18,6 +21,9 @@ int gt_device_load_notes(const char *name_or_path, struct gt_device *device, str
  * where there is no such folder. gt_device_names_free ends them. */
 char **gt_device_names(struct gt_error *error);
 void gt_device_names_free(char **names);
+/* The first of these names whose device has compute capability `capability` / 10 . `capability` % 10 (90: 9.0),
+ * malloced; NULL where none has. */
+char *gt_device_name_of_capability(uint32_t capability);
 /* The path of the device file of that name, malloced; NULL with an error that lists the names. */
 char *gt_device_name_path(const char *name, struct gt_error *error);
 

@@ -134,7 +134,7 @@ int gt_protobuf_fields_next_message(struct gt_protobuf_fields *fields, struct gt
 
 int gt_protobuf_fields_fail(const struct gt_protobuf_fields *fields, const char *path, struct gt_error *error)
 {
-    if (strncmp(error->text, path, strlen(path)) != 0)
+    if (!gt_error_names(error, path))
         gt_error_prefix(error, "%s: byte %llu: ", path, (unsigned long long)fields->field_at);
     return -1;
 }

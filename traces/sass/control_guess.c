@@ -38,7 +38,6 @@ struct pending {
 };
 
 struct guess {
-    struct gt_program_row *rows;
     struct gt_instruction *code;
     struct gt_sass_flow *flows;
     struct gt_sass_control *control;
@@ -270,7 +269,6 @@ void gt_control_guess(struct gt_program_row *rows, uint32_t count)
     struct guess *guess = gt_calloc(1, sizeof *guess);
     struct gt_access access;
 
-    guess->rows = rows;
     guess->code = gt_calloc(count, sizeof *guess->code);
     guess->flows = gt_calloc(count, sizeof *guess->flows);
     guess->control = gt_calloc(count, sizeof *guess->control);

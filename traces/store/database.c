@@ -39,9 +39,7 @@ int gt_database_fail(struct gt_database *database, struct gt_error *error)
 
 int gt_database_name_error(const struct gt_database *database, struct gt_error *error)
 {
-    size_t length = strlen(database->path);
-
-    if (strncmp(error->text, database->path, length) == 0 && error->text[length] == ':')
+    if (gt_error_names(error, database->path))
         return -1;
     return gt_error_prefix(error, "%s: ", database->path);
 }

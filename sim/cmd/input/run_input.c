@@ -15,7 +15,7 @@
 #include "traces/names/short_name.h"
 #include "traces/tasks/costs.h"
 
-static const char trace_format[] = "gridtide", fallback_device[] = "h200";
+static const char trace_format[] = "gridtide";
 
 static void print_warning(const struct gt_warning *warning)
 {
@@ -118,8 +118,8 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
     }
     if (!quiet)
         fprintf(stderr, "gridtide: the trace names no device: using %s (--device selects another)\n",
-                fallback_device);
-    return gt_device_load(fallback_device, device, error);
+                GT_DEVICE_FALLBACK);
+    return gt_device_load(GT_DEVICE_FALLBACK, device, error);
 }
 
 bool gt_run_gpu_modelled(const struct gt_workload *workload)

@@ -14,7 +14,6 @@
 #include "traces/operators/operators.h"
 
 enum { MOST_WORKERS = 65536, MOST_STREAMS = 1024, USUAL_STREAMS = 4, PS_PER_US = 1000000 };
-static const char usual_device[] = "h200";
 
 enum { OPTION_AS = 0x100, OPTION_BARRIERS, OPTION_DEVICE, OPTION_STREAMS };
 
@@ -249,7 +248,7 @@ static int schedule(const struct arguments *arguments, const struct gt_operator_
     struct room room = { &device, graph->block_threads };
     int status;
 
-    if (gt_device_load(graph->device != NULL ? graph->device : usual_device, &device, error) != 0 ||
+    if (gt_device_load(graph->device != NULL ? graph->device : GT_DEVICE_FALLBACK, &device, error) != 0 ||
         check_fits(graph, &room, error) != 0)
         return -1;
     if (input.workers == 0)

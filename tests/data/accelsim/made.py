@@ -115,7 +115,8 @@ def frame(text, dictionary):
     return subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
 
 
-def pack(source, target, dictionary):
+# `cut`: bytes left out at the end of each frame.
+def pack(source, target, dictionary, cut=0):
     text = open(source, encoding="ascii").read()
     at = text.index("#BEGIN_TB")
     words = open(dictionary, "rb").read() if dictionary else b""
@@ -134,6 +135,7 @@ def pack(source, target, dictionary):
                 out.write(struct.pack("<II", len(lines), len(pieces)))
                 for piece in pieces:
                     packed = frame("".join(line + "\n" for line in piece).encode(), dictionary)
+                    packed = packed[:len(packed) - cut]
                     out.write(struct.pack("<I", len(packed)) + packed)
         offset = out.tell()
         out.write(struct.pack("<I", len(blocks)) + index + struct.pack("<Q", offset))
@@ -143,6 +145,8 @@ def main():
     what = sys.argv[1]
     if what == "pack":
         pack(sys.argv[2], sys.argv[3], sys.argv[4] if len(sys.argv) > 4 else None)
+    elif what == "pack-cut":
+        pack(sys.argv[2], sys.argv[3], None, cut=1)
     elif what == "loop-native":
         for row in loop_native():
             print(json.dumps(row))
