@@ -237,11 +237,11 @@ static void tell(const struct scaling *scaling)
                 "scaled as the matrix products of their operators: %llu kernel launches, %.0f%% of kernel time, %s",
                 (unsigned long long)way->launches, pct, factor);
         else if (i == BY_ISSUE)
-            gt_scenario_assume(
-                scaling->scenario, GT_TRUST_LOW,
-                "assumed bound by their instructions, as they move their operators' bytes slower than DRAM could: %llu "
-                "kernel launches, %.0f%% of kernel time, %s",
-                (unsigned long long)way->launches, pct, factor);
+            gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
+                               "assumed bound by their instructions, as they move their operators' bytes slower than "
+                               "DRAM could: %llu "
+                               "kernel launches, %.0f%% of kernel time, %s",
+                               (unsigned long long)way->launches, pct, factor);
         else
             gt_scenario_assume(
                 scaling->scenario, GT_TRUST_LOW,
@@ -261,10 +261,11 @@ static void tell_compared(struct scaling *scaling)
     if (launches == 0 || to->kernel.compared_pct == 0 || strcmp(scaling->from->name, to->name) == 0)
         return;
     scaling->scenario->kernels_off = to->kernel.compared_pct / 100;
-    gt_scenario_assume(scaling->scenario, GT_TRUST_LOW,
-                       "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
-                       "as these; the interval allows for it",
-                       to->name, to->kernel.compared_pct);
+    gt_scenario_assume(
+        scaling->scenario, GT_TRUST_LOW,
+        "Of kernel times that others published for a GPU like %s, 9 of 10 are within %.0f%% of predictions such "
+        "as these; the interval allows for it",
+        to->name, to->kernel.compared_pct);
 }
 
 /* Libraries choose a kernel that fits the GPU: one that does not stands for another of its kind, with all the shared memory
