@@ -96,10 +96,11 @@ struct gt_product_costs {
 
 /* The same of other kernels. */
 struct gt_kernel_costs {
-    uint64_t least_ps, unsure_ps;           /* without any work; so far apart are two launches of the same work */
-    double l2_part, dram_part;              /* of L2's and DRAM's bandwidth */
-    double bound_part;                      /* of dram_part: slower kernels are bound by their instructions */
-    double compared_pct; /* 9 of 10 published times are so near to those scaled from another GPU; 0: none were compared */
+    uint64_t least_ps, unsure_ps; /* without any work; so far apart are two launches of the same work */
+    double l2_part, dram_part;    /* of L2's and DRAM's bandwidth */
+    double bound_part;            /* of dram_part: slower kernels are bound by their instructions */
+    double
+        compared_pct; /* 9 of 10 published times are so near to those scaled from another GPU; 0: none were compared */
     double l2_holds_part, l2_spills_part;   /* of L2's bytes: up to there all is found in L2, from there on nothing */
     double thread_bytes, busy_thread_bytes; /* no thread moves more; from so many on it is busy with them */
     uint64_t attention_start_ps, plain_attention_start_ps, convolution_start_ps;

@@ -299,7 +299,8 @@ static double memory_factor(const struct gt_kernel *kernel, const struct gt_devi
     return fmin(from_gbps, ports_gbps(kernel, from)) / fmin(to_gbps, ports_gbps(kernel, to));
 }
 
-double gt_kernel_issue_factor(const struct gt_kernel *kernel, const struct gt_device *from, const struct gt_device *to)
+double gt_kernel_issue_factor(const struct gt_kernel *kernel, const struct gt_device *from,
+                              const struct gt_device *to)
 {
     return compute_factor(kernel, from, to, from->clock_mhz, to->clock_mhz);
 }

@@ -48,7 +48,8 @@ double gt_kernel_bound_factor(enum gt_kernel_bound bound, const struct gt_kernel
                               const struct gt_device *from, const struct gt_device *to);
 
 /* The same of a kernel that its own instructions bound: the SMs issue as many in a cycle on either. */
-double gt_kernel_issue_factor(const struct gt_kernel *kernel, const struct gt_device *from, const struct gt_device *to);
+double gt_kernel_issue_factor(const struct gt_kernel *kernel, const struct gt_device *from,
+                              const struct gt_device *to);
 
 /* A part of every kernel's time that no device shortens: its launch and end (an empty kernel, see
  * isolated_durations.c). */

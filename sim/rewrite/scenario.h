@@ -47,7 +47,8 @@ struct gt_scenario {
     struct gt_device
         recorded; /* that the workload's times are of: durations and calls' costs move by the difference */
     const struct gt_whatif_host *host;
-    double kernels_off; /* kernels scaled from another GPU may take so much more or less, as a part; 0: none were, or unknown */
+    double
+        kernels_off; /* kernels scaled from another GPU may take so much more or less, as a part; 0: none were, or unknown */
     double host_pace; /* the host's work that a change adds takes so many times as long as on a calm host */
     uint32_t
         repeated_passes; /* a change made each training step go so many times forward and backward; 0: none did */
