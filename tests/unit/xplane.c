@@ -162,7 +162,8 @@ static void write_event(Xplane__Event *event, int64_t timestamp_ns, const char *
     head[2] = (uint8_t)(bytes >> 7);
     assert_int_equal(fwrite(head, 1, 3, file), 3);
     assert_int_equal(fwrite(buffers[2], 1, bytes, file), bytes);
-    assert_int_equal(fwrite(more, 1, more_bytes, file), more_bytes);
+    if (more_bytes > 0)
+        assert_int_equal(fwrite(more, 1, more_bytes, file), more_bytes);
     fclose(file);
 }
 
