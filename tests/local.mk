@@ -213,13 +213,13 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(FUZZ_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/job.py tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/sqlite_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
+    tests/unit/check_oracle.h tests/unit/check_program.h tests/unit/check_text.h tests/unit/check_write.h tests/unit/imported.h tests/unit/sqlite_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/accelsim tests/data/ncu tests/data/ncu-report \
-    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/xplane.py tests/data/task_slices.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/protobuf.py tests/data/xplane.py tests/data/task_slices.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

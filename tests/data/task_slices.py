@@ -7,22 +7,7 @@ _core.py): a descriptor a group and a track, names of slices as numbers that the
 """
 import sys
 
-
-def varint(value):
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def length_delimited(field, value):
-    data = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(data)) + data
+from protobuf import length_delimited, number
 
 
 class Trace:

@@ -6,24 +6,9 @@ them is worked out in tests/unit/xplane.c; tests/fuzz/samples/step.xplane.pb is 
 """
 import sys
 
+from protobuf import length_delimited, number
+
 START_NS = 1000000
-
-
-def varint(value):
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def length_delimited(field, value):
-    data = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 class Plane:

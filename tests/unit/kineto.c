@@ -410,24 +410,25 @@ static void test_inputs(void **state)
     static const struct {
         const char *name, *args, *inputs;
     } cases[] = {
-        { "aten::conv", SIZES "," TYPES, "float32[2,3,8,8] float16[4,3,3,3]" },
-        { "aten::conv", SIZES "," TYPES VALUES "[\"\",\"\",\"[1, 2]\",\"True\",\"-3\"]",
+        { "aten::conv2d", SIZES "," TYPES, "float32[2,3,8,8] float16[4,3,3,3]" },
+        { "aten::conv2d", SIZES "," TYPES VALUES "[\"\",\"\",\"[1, 2]\",\"True\",\"-3\"]",
           "float32[2,3,8,8] float16[4,3,3,3] (1,2) 1 -3" },
-        { "aten::conv", SIZES "," TYPES VALUES "[\"\",\"\",\"\",\"0.5\",\"False\"]",
+        { "aten::conv2d", SIZES "," TYPES VALUES "[\"\",\"\",\"\",\"0.5\",\"False\"]",
           "float32[2,3,8,8] float16[4,3,3,3] - - 0" },
-        { "aten::conv", SIZES "," TYPES VALUES "[\"7\",\"8\",\"[True, False]\",\"None\",\"[]\"]",
+        { "aten::conv2d", SIZES "," TYPES VALUES "[\"7\",\"8\",\"[True, False]\",\"None\",\"[]\"]",
           "float32[2,3,8,8] float16[4,3,3,3] (1,0) - ()" },
         /* numbers beyond 31 bits, texts of more than one number, more than eight in a list, a NUL */
-        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[2147483648]\",\"1 2\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3] - - 1" },
-        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[1, 2, 3, 4, 5, 6, 7, 8, 9]\",\"1,2\",\"1\"]",
+        { "aten::conv2d", SIZES VALUES "[\"\",\"\",\"[2147483648]\",\"1 2\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3] - - 1" },
+        { "aten::conv2d", SIZES VALUES "[\"\",\"\",\"[1, 2, 3, 4, 5, 6, 7, 8, 9]\",\"1,2\",\"1\"]",
           "?[2,3,8,8] ?[4,3,3,3] - - 1" },
-        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[[1]]\",\"1;2\",\"1\\u00002\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        { "aten::conv2d", SIZES VALUES "[\"\",\"\",\"[[1]]\",\"1;2\",\"1\\u00002\"]", "?[2,3,8,8] ?[4,3,3,3]" },
         /* of other numbers of inputs, or with lists between: nobody knows which is whose */
-        { "aten::conv", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
-        { "aten::conv", SIZES VALUES "[\"\",\"\",[1,2],\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
-        /* others' numbers are not kept, and no inputs without a tensor */
+        { "aten::conv2d", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        { "aten::conv2d", SIZES VALUES "[\"\",\"\",[1,2],\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
+        /* others' numbers are not kept, whatever their names begin with, and no inputs without a tensor */
+        { "aten::convert", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
         { "aten::view", SIZES VALUES "[\"\",\"\",\"[1, 2]\",\"1\",\"1\"]", "?[2,3,8,8] ?[4,3,3,3]" },
-        { "aten::conv", "\"Input Dims\":[[]]" VALUES "[\"1\"]", NULL },
+        { "aten::conv2d", "\"Input Dims\":[[]]" VALUES "[\"1\"]", NULL },
     };
 
     (void)state;

@@ -1,6 +1,7 @@
 /* Nsight Systems exports: what every table means, by schema. */
 #include <string.h>
 
+#include "tests/unit/imported.h"
 #include "tests/unit/sqlite_database.h"
 #include "traces/nsys/nsys.h"
 
@@ -13,22 +14,6 @@ static struct gt_workload *import(const char *schema, const char *more)
     if (workload == NULL)
         fail_msg("%s", error.text);
     return workload;
-}
-
-static uint64_t warnings(const struct gt_workload *workload, const char *kind)
-{
-    for (uint32_t i = 0; i < workload->warning_count; i++)
-        if (strcmp(workload->warnings[i].kind, kind) == 0)
-            return workload->warnings[i].count;
-    return 0;
-}
-
-static const char *setting(const struct gt_workload *workload, const char *key)
-{
-    for (uint32_t i = 0; i < workload->setting_count; i++)
-        if (strcmp(workload->settings[i].key, key) == 0)
-            return workload->settings[i].value;
-    return "";
 }
 
 static const struct gt_op *op_of(const struct gt_workload *workload, uint32_t call)

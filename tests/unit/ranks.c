@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/workload/collective.h"
+#include "tests/unit/imported.h"
 #include "traces/ranks/ranks.h"
 
 enum { MOST = 8 };
@@ -85,14 +86,6 @@ static void add(struct gt_rank *rank, const struct clock *clock, const char *gro
     note->sequence = sequence;
     note->group = group[0] != '\0' ? gt_name(w, group, strlen(group)) : GT_NONE;
     note->group_size = size;
-}
-
-static uint64_t warnings(const struct gt_workload *w, const char *kind)
-{
-    for (uint32_t i = 0; i < w->warning_count; i++)
-        if (strcmp(w->warnings[i].kind, kind) == 0)
-            return w->warnings[i].count;
-    return 0;
 }
 
 static struct gt_workload *join(struct gt_rank *ranks, uint32_t count)

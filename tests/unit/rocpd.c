@@ -1,5 +1,6 @@
 /* Databases of rocprofv3: what every table means, in both layouts; and errors that say what and where. */
 #include "traces/rocpd/rocpd.h"
+#include "tests/unit/imported.h"
 #include "tests/unit/sqlite_database.h"
 
 static struct gt_workload *import(const char *more)
@@ -11,22 +12,6 @@ static struct gt_workload *import(const char *more)
     if (workload == NULL)
         fail_msg("%s", error.text);
     return workload;
-}
-
-static uint64_t warnings(const struct gt_workload *workload, const char *kind)
-{
-    for (uint32_t i = 0; i < workload->warning_count; i++)
-        if (strcmp(workload->warnings[i].kind, kind) == 0)
-            return workload->warnings[i].count;
-    return 0;
-}
-
-static const char *setting(const struct gt_workload *workload, const char *key)
-{
-    for (uint32_t i = 0; i < workload->setting_count; i++)
-        if (strcmp(workload->settings[i].key, key) == 0)
-            return workload->settings[i].value;
-    return "";
 }
 
 static const struct gt_op *op_of(const struct gt_workload *workload, uint32_t call)

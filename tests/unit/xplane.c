@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/imported.h"
 #include "traces/xplane/xplane.h"
 #include "traces/xplane/xplane.pb-c.h"
 
@@ -31,14 +32,6 @@ static struct gt_workload *read_sample(void)
 static const char *kernel_of(const struct gt_workload *w, uint32_t op)
 {
     return gt_name_text(w, w->kernels[w->ops[op].kernel].name);
-}
-
-static const char *setting(const struct gt_workload *workload, const char *key)
-{
-    for (uint32_t i = 0; i < workload->setting_count; i++)
-        if (strcmp(workload->settings[i].key, key) == 0)
-            return workload->settings[i].value;
-    return "";
 }
 
 /* Both streams are of GPU 0, but kernels are in one of them only: no priority could have made a difference. */

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "sim/base/text.h"
+#include "sim/shapes/convolution.h"
 #include "sim/workload/tensor.h"
 #include "traces/kineto/internal.h"
 
-enum { WORD_BYTES = 256, TEXT_BYTES = GT_MOST_INPUTS * WORD_BYTES };
+enum { NAME_BYTES = 64, WORD_BYTES = 256, TEXT_BYTES = GT_MOST_INPUTS * WORD_BYTES };
 
 /* Texts each of which is closed by ';', one an input. */
 struct parts {
@@ -103,8 +104,15 @@ static size_t put_word(char *word, const struct parts *sizes, const struct parts
 /* The work of these depends on numbers.  Others' may be sizes, which would be wrong once a change gives them other tensors. */
 static bool keeps_numbers(const struct kineto_event *event)
 {
-    return memmem(event->name.bytes, event->name.length, "conv", 4) != NULL &&
-           count_parts(&event->values) == count_parts(&event->sizes);
+    static const char space[] = "aten::";
+    size_t skipped = strlen(space);
+    char name[NAME_BYTES];
+
+    if (!gt_begins(event->name.bytes, event->name.length, space) || event->name.length - skipped >= NAME_BYTES)
+        return false;
+    memcpy(name, event->name.bytes + skipped, event->name.length - skipped);
+    name[event->name.length - skipped] = '\0';
+    return gt_is_convolution(name) && count_parts(&event->values) == count_parts(&event->sizes);
 }
 
 uint32_t kineto_name_inputs(struct kineto *kineto)
