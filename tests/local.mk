@@ -78,7 +78,7 @@ CLI_TESTS = \
     tests/cli/rocpd.bats \
     tests/cli/xplane.bats \
     tests/cli/task_slices.bats \
-    tests/cli/import.bats tests/cli/accelsim.bats \
+    tests/cli/import.bats tests/cli/accelsim.bats tests/cli/accelsim_export.bats \
     tests/cli/late.bats tests/cli/passes.bats tests/cli/ranks_extrapolated.bats tests/cli/ranks_jobs.bats tests/cli/ranks_made.bats tests/cli/ranks_others.bats tests/cli/ranks_waits.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats tests/cli/chakra.bats \

@@ -3,8 +3,8 @@ noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
     traces/accelsim/access.c traces/accelsim/accelsim.c traces/accelsim/accelsim.h traces/accelsim/block_order.c traces/accelsim/caches.c \
-    traces/accelsim/fold.c traces/accelsim/header.c traces/accelsim/internal.h traces/accelsim/line.c traces/accelsim/program.c \
-    traces/accelsim/sass_text.c traces/accelsim/traceg.c traces/accelsim/tracez.c \
+    traces/accelsim/fold.c traces/accelsim/header.c traces/accelsim/internal.h traces/accelsim/line.c traces/accelsim/places.c traces/accelsim/program.c \
+    traces/accelsim/sass_text.c traces/accelsim/traceg.c traces/accelsim/tracez.c traces/accelsim/write.c traces/accelsim/write_kernel.c \
     traces/chakra/chakra.c traces/chakra/chakra.h traces/chakra/et_attributes.c traces/chakra/et_attributes.h traces/chakra/et_build.c traces/chakra/et_build.h traces/chakra/et_file.c traces/chakra/et_file.h \
     traces/chakra/et_order.c traces/chakra/et_order.h traces/chakra/et_recorded.c traces/chakra/et_stated.c traces/chakra/kernel_work.c traces/chakra/kernel_work.h traces/chakra/node_message.c traces/chakra/node_message.h traces/chakra/node_plan.c traces/chakra/node_plan.h traces/chakra/write.c \
     traces/compare/compare.c traces/compare/compare.h traces/compare/kernel_error.c traces/compare/kernel_error.h \
@@ -22,7 +22,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/run_options.c traces/explain/run_options.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
-    traces/export/export_chakra.c traces/export/export_csv.c traces/export/export_table.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
+    traces/export/export_accelsim.c traces/export/export_chakra.c traces/export/export_csv.c traces/export/export_table.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/rows.c traces/export/serve.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \

@@ -111,15 +111,8 @@ static void count_residents(struct gt_sm_core *sm, uint64_t now, int change)
     set_share(sm);
 }
 
-void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now)
+void gt_warp_block_place(struct gt_sm_core *sm, struct gt_wblock *block)
 {
-    uint32_t slot = 0;
-
-    sm->start_count--;
-    memmove(sm->starts, sm->starts + 1, sm->start_count * sizeof *sm->starts);
-    while (sm->blocks[slot].used)
-        slot++;
-    struct gt_wblock *block = &sm->blocks[slot];
     struct gt_wblock fresh = { .used = true,
                                .warps = sm->launch->warps_per_block,
                                .alive = sm->launch->warps_per_block,
@@ -127,21 +120,37 @@ void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now)
                                .members = block->members,
                                .trips = block->trips,
                                .choices = block->choices };
+
     *block = fresh;
     memset(block->choices, 0, sm->code.program->block_count * sizeof *block->choices);
     memset(block->trips, 0, sm->code.program->loop_count * sizeof *block->trips);
-    count_residents(sm, now, 1);
     for (uint32_t i = 0; i < block->warps; i++) {
         struct gt_warp_state *warp = &sm->warps[sm->free_warps[--sm->free_warp_count]];
 
         reset_walk(sm, warp);
-        warp->slot = slot;
+        warp->slot = (uint32_t)(block - sm->blocks);
         warp->number = i;
+        block->members[i] = warp;
+        gt_warp_walk_start(sm, warp);
+    }
+}
+
+void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now)
+{
+    struct gt_wblock *block = sm->blocks;
+
+    sm->start_count--;
+    memmove(sm->starts, sm->starts + 1, sm->start_count * sizeof *sm->starts);
+    while (block->used)
+        block++;
+    gt_warp_block_place(sm, block);
+    count_residents(sm, now, 1);
+    for (uint32_t i = 0; i < block->warps; i++) {
+        struct gt_warp_state *warp = block->members[i];
+
         warp->since = now > 0 ? now - 1 : 0;
         warp->stall_until = now;
-        block->members[i] = warp;
         seat(sm, warp);
-        gt_warp_walk_start(sm, warp);
         gt_warp_set_ready(sm, warp);
     }
 }

@@ -283,7 +283,8 @@ void gt_warp_set_ready(struct gt_sm_core *sm, struct gt_warp_state *warp);
 void gt_warp_wake(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t at);
 int gt_warp_loop(struct gt_sm_core *sm, struct gt_error *error);
 
-/* blocks.c: blocks come and go. */
+/* blocks.c: blocks come and go; gt_warp_block_place() has a place's next block begin its walk, without time. */
+void gt_warp_block_place(struct gt_sm_core *sm, struct gt_wblock *block);
 void gt_warp_grid_begin(struct gt_sm_core *sm);
 void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now);
 void gt_warp_block_end(struct gt_sm_core *sm, struct gt_wblock *block, uint64_t now);

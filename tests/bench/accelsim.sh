@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gridtide and Accel-Sim on the same traces:  ACCELSIM=SOURCES tests/bench/accelsim.sh FOLDER...
-# Each FOLDER has a kernelslist.g.  Prints a line a trace: kernels of the list, kernels that each simulated to their end, their
+# Each FOLDER has a kernelslist.g; `gridtide export accelsim` makes one of profiled kernels.  Prints a line a trace: kernels of the list, kernels that each simulated to their end, their
 # cycles, the mean error of a kernel's cycles against measured ones, seconds and MB of memory.
 #
 #   ACCELSIM      Accel-Sim v2.0.0 with GPGPU-Sim beside it, as its own build wants them; built here if it is not yet

@@ -99,7 +99,7 @@ programs() {
     run "$GRIDTIDE" import split.traceg -o out.jsonl
     [[ "$output" != *flow-broken* ]]
     grep '^{"program"' out.jsonl | jq -c '[.divergent, .threads, .threads_on, .sass[2:4], .access]' > got
-    echo '[[[3,1]],[32,32,32,32,16,16,16,16,32],[32,32,32,16,16,16,16,16,32],["BSSY B0, 0x70","@P0 BRA 0x60"],[[4,"global",2,2,1]]]' |
+    echo '[[[3,1]],[32,32,32,32,16,16,16,16,32],[32,32,32,16,16,16,16,16,32],["BSSY B0, 0x80","@P0 BRA 0x60"],[[4,"global",2,2,1]]]' |
         cmp got -
     "$GRIDTIDE" run -q out.jsonl -o run.db
 }

@@ -79,6 +79,30 @@ void gt_accelsim_access_global(const struct gt_accelsim_line *line, uint32_t wid
     access->sectors_ideal = ideal(line, width);
 }
 
+void gt_accelsim_access_repeats(const struct gt_accelsim_line *line, const struct gt_accelsim_access *access,
+                                uint8_t *repeats)
+{
+    uint8_t most[GT_ACCELSIM_MOST_LINES][GT_LINE_BYTES / GT_SECTOR_BYTES] = { 0 };
+
+    memset(repeats, 0, access->lines);
+    for (int lane = 0; lane < GT_ACCELSIM_LANES; lane++) {
+        uint64_t word = line->address[lane] / WORD_BYTES, sector = line->address[lane] / GT_SECTOR_BYTES;
+        uint8_t before = 0; /* threads that change the same word first */
+        uint32_t i = 0;
+
+        if ((line->mask >> lane & 1) == 0)
+            continue;
+        for (int other = 0; other < lane; other++)
+            before += (line->mask >> other & 1) != 0 && line->address[other] / WORD_BYTES == word;
+        while (i < access->lines && access->line[i] != line->address[lane] / GT_LINE_BYTES)
+            i++;
+        if (i == access->lines || before <= most[i][sector % (GT_LINE_BYTES / GT_SECTOR_BYTES)])
+            continue;
+        repeats[i] += (uint8_t)(before - most[i][sector % (GT_LINE_BYTES / GT_SECTOR_BYTES)]);
+        most[i][sector % (GT_LINE_BYTES / GT_SECTOR_BYTES)] = before;
+    }
+}
+
 void gt_accelsim_access_local(const struct gt_accelsim_line *line, uint32_t width_bytes, uint64_t warp,
                               struct gt_accelsim_access *access)
 {

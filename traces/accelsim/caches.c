@@ -3,7 +3,8 @@
  * L1 is written through: stores go on to L2 and change nothing but lines of local memory, which stay until they are read.
  * L2 is written back.  It reads memory.dram_burst_bytes of DRAM at once; a sector of these that nobody had asked for is not
  * read again, but counts as a miss when it is asked for first, as the profiler has it.  Sectors of 32 bytes in lines of
- * 128, sixteen lines a set, of which the one that was used longest ago makes room.
+ * 128, sixteen lines a set, of which the one that was used longest ago makes room.  Lines are spread over slices, of which
+ * the one with most atomics is told.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum {
     WAYS = 16,
     LINE_SECTORS = GT_LINE_BYTES / GT_SECTOR_BYTES,
     ALL_SECTORS = (1 << LINE_SECTORS) - 1,
+    SLICE_BITS = 6,           /* slices of L2, about; addresses are spread over them */
     UNIFIED_BYTES = 256 << 10 /* assumed where the compute capability is not known */
 };
 
@@ -40,7 +42,8 @@ struct gt_accelsim_caches {
     uint32_t sms, burst_sectors;
     bool two_partitions;
     struct rate l1_load, local_load, local_store, l2_read, l2_write, l2_atomic;
-    uint64_t dram_read, dram_written; /* sectors */
+    uint64_t dram_read, dram_written;  /* sectors */
+    uint64_t atomics[1 << SLICE_BITS]; /* [slice]: operations */
 };
 
 static void cache_begin(struct cache *cache, uint64_t bytes)
@@ -179,6 +182,27 @@ static double part(const struct rate *rate)
     return rate->asked > 0 ? (double)rate->found / (double)rate->asked : -1;
 }
 
+void gt_accelsim_caches_atomics(struct gt_accelsim_caches *caches, uint64_t line, uint32_t operations)
+{
+    caches->atomics[line * 0x9e3779b97f4a7c15u >> (64 - SLICE_BITS)] += operations;
+}
+
+/* Atomics: what misses does so with the first operation on a sector. */
+static void atomic_use(const struct gt_accelsim_caches *caches, struct gt_memory_use *use)
+{
+    uint64_t missed = caches->l2_atomic.asked - caches->l2_atomic.found, most = 0;
+
+    use->l2_atomic_hit = use->l2_atomic_slice_share = -1;
+    for (uint32_t slice = 0; slice < 1 << SLICE_BITS; slice++) {
+        use->l2_atomic_sectors += caches->atomics[slice];
+        most = caches->atomics[slice] > most ? caches->atomics[slice] : most;
+    }
+    if (use->l2_atomic_sectors == 0)
+        return;
+    use->l2_atomic_hit = 1 - (double)missed / (double)use->l2_atomic_sectors;
+    use->l2_atomic_slice_share = (double)most / (double)use->l2_atomic_sectors;
+}
+
 void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_memory_use *use)
 {
     *use = (struct gt_memory_use){
@@ -188,14 +212,12 @@ void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_m
         .local_store_hit = part(&caches->local_store),
         .l2_read_hit = part(&caches->l2_read),
         .l2_write_hit = part(&caches->l2_write),
-        .l2_atomic_hit = part(&caches->l2_atomic),
         .l2_read_sectors = caches->l2_read.asked,
         .l2_write_sectors = caches->l2_write.asked,
-        .l2_atomic_sectors = caches->l2_atomic.asked,
         .dram_read_bytes = caches->dram_read * GT_SECTOR_BYTES,
         .dram_write_bytes = caches->dram_written * GT_SECTOR_BYTES,
-        .l2_atomic_slice_share = -1,
     };
+    atomic_use(caches, use);
     /* Addresses are spread over both partitions of L2: half of what moves crosses. */
     if (caches->two_partitions)
         use->l2_fabric_sectors = (use->l2_read_sectors + use->l2_write_sectors) / 2;

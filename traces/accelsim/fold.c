@@ -254,6 +254,17 @@ static uint8_t space_of(const struct gt_accelsim_fold *fold, const struct gt_acc
     return header->local_base != 0 && address - header->local_base < WINDOW_BYTES ? GT_SPACE_LOCAL : GT_SPACE_GLOBAL;
 }
 
+static void count_atomics(struct gt_accelsim_fold *fold)
+{
+    const struct gt_accelsim_access *access = &fold->access;
+    uint8_t repeats[GT_ACCELSIM_MOST_LINES];
+
+    gt_accelsim_access_repeats(&fold->line, access, repeats);
+    for (uint32_t i = 0; i < access->lines; i++)
+        gt_accelsim_caches_atomics(fold->caches, access->line[i],
+                                   (uint32_t)__builtin_popcount(access->sectors[i]) + repeats[i]);
+}
+
 static void add_access(struct gt_accelsim_fold *fold, struct gt_accelsim_row *row)
 {
     struct gt_accelsim_access *access = &fold->access;
@@ -275,6 +286,8 @@ static void add_access(struct gt_accelsim_fold *fold, struct gt_accelsim_row *ro
     if (row->shared_side)
         row->wavefronts +=
             ((uint64_t)__builtin_popcount(fold->line.mask) * row->width_bytes + GT_LINE_BYTES - 1) / GT_LINE_BYTES;
+    if (way_of(row) == GT_ACCELSIM_ATOMIC && space == GT_SPACE_GLOBAL)
+        count_atomics(fold);
     if (access->lines > 0)
         gt_accelsim_order_add(fold->order, fold->warp.number, access, way_of(row), space == GT_SPACE_LOCAL);
 }

@@ -3,6 +3,9 @@
  * One kernel's way: header.c and line.c read what traceg.c or tracez.c hands them line by line; fold.c adds each
  * instruction to the row of its address, with access.c and caches.c for what its addresses mean; program.c makes a
  * program of the rows when the file ends.  Nothing grows with the file: rows with the code, all else has a limit.
+ *
+ * The other way, a program becomes a kernel's file: write_kernel.c has the warps walk and writes each instruction, with
+ * addresses that places.c makes up; write.c writes the list.
  */
 #ifndef GRIDTIDE_TRACES_ACCELSIM_INTERNAL_H
 #define GRIDTIDE_TRACES_ACCELSIM_INTERNAL_H
@@ -12,8 +15,11 @@
 
 #include "sim/base/error.h"
 #include "sim/devices/device.h"
+#include "sim/warp/launch_types.h"
+#include "sim/warp/paths.h"
 #include "sim/workload/workload.h"
 #include "traces/io/input.h"
+#include "traces/io/output.h"
 
 enum {
     GT_ACCELSIM_LANES = 32,
@@ -93,6 +99,10 @@ struct gt_accelsim_access {
 /* Of global memory, `width_bytes` a thread. */
 void gt_accelsim_access_global(const struct gt_accelsim_line *line, uint32_t width_bytes,
                                struct gt_accelsim_access *access);
+/* Of atomics to global memory, by line: L2 changes a word for one thread after the other, those of a sector at once.  Beyond
+ * the sectors of the line as many operations as threads that wait for others, in the sector where most do. */
+void gt_accelsim_access_repeats(const struct gt_accelsim_line *line, const struct gt_accelsim_access *access,
+                                uint8_t *repeats);
 /* Of local memory: a word of all threads of warp `warp` is a line. */
 void gt_accelsim_access_local(const struct gt_accelsim_line *line, uint32_t width_bytes, uint64_t warp,
                               struct gt_accelsim_access *access);
@@ -112,6 +122,8 @@ void gt_accelsim_caches_free(struct gt_accelsim_caches *caches);
 /* Sectors of one line, on SM `sm`; `local` memory is counted by itself, and written back. */
 void gt_accelsim_caches_access(struct gt_accelsim_caches *caches, uint32_t sm, uint64_t line, uint8_t sectors,
                                enum gt_accelsim_way way, bool local);
+/* So many atomics, counted as L2 carries them out, go to a line. */
+void gt_accelsim_caches_atomics(struct gt_accelsim_caches *caches, uint64_t line, uint32_t operations);
 /* What they did. */
 void gt_accelsim_caches_use(const struct gt_accelsim_caches *caches, struct gt_memory_use *use);
 /* L1 and shared memory of an SM together; 0 where the table has no such compute capability (CUDA C++ Programming Guide,
@@ -203,5 +215,31 @@ void gt_accelsim_file_close(struct gt_accelsim_file *file);
 /* A .tracez by its name, of which `header` was read. */
 int gt_accelsim_tracez_header(const char *path, struct gt_accelsim_header *header, struct gt_error *error);
 int gt_accelsim_tracez_fold(const char *path, struct gt_accelsim_fold *fold, struct gt_error *error);
+
+/* ---- places.c: addresses for the accesses of a program */
+
+struct gt_accelsim_places;
+
+/* Of a launch; program, use and paths must last as long. */
+struct gt_accelsim_places *gt_accelsim_places_new(const struct gt_warp_launch *launch,
+                                                  const struct gt_warp_paths *paths);
+/* A thread block begins. */
+void gt_accelsim_places_block(struct gt_accelsim_places *places);
+/* Threads, of those active, that instruction `i` is not predicated off for. */
+uint32_t gt_accelsim_places_threads(struct gt_accelsim_places *places, uint32_t i, uint32_t active);
+/* An address for each of the threads in `mask`, which has some, at instruction `i`, which moves data. */
+void gt_accelsim_places_choose(struct gt_accelsim_places *places, uint32_t i, uint32_t mask,
+                               const struct gt_accelsim_header *header, uint64_t *address);
+/* Where a bulk copy of so many bytes begins. */
+uint64_t gt_accelsim_places_bulk(struct gt_accelsim_places *places, uint32_t i, uint64_t bytes);
+void gt_accelsim_places_free(struct gt_accelsim_places *places); /* NULL allowed */
+
+/* ---- write_kernel.c: a launch as a kernel's file */
+
+/* Warp instructions that the file of a launch has, about. */
+double gt_accelsim_kernel_instructions(const struct gt_workload *workload, gt_op_index op);
+/* Write `op`, a kernel with a program, as number `id` of the trace. */
+int gt_accelsim_write_kernel(const struct gt_workload *workload, gt_op_index op, uint32_t id,
+                             const struct gt_device *device, struct gt_output *output, struct gt_error *error);
 
 #endif

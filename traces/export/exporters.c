@@ -5,9 +5,10 @@
 #include <string.h>
 
 /* Each at the end of its file; a new one is named here, twice. */
-extern const struct gt_exporter gt_exporter_perfetto, gt_exporter_csv, gt_exporter_ranges, gt_exporter_chakra;
-const struct gt_exporter *const gt_exporters[] = { &gt_exporter_perfetto, &gt_exporter_csv, &gt_exporter_ranges,
-                                                   &gt_exporter_chakra, NULL };
+extern const struct gt_exporter gt_exporter_perfetto, gt_exporter_csv, gt_exporter_ranges, gt_exporter_chakra,
+    gt_exporter_accelsim;
+const struct gt_exporter *const gt_exporters[] = { &gt_exporter_perfetto, &gt_exporter_csv,      &gt_exporter_ranges,
+                                                   &gt_exporter_chakra,   &gt_exporter_accelsim, NULL };
 
 const struct gt_exporter *gt_exporter_find(const char *name, struct gt_error *error)
 {

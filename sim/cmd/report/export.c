@@ -77,7 +77,7 @@ static const struct argp parser = {
     parse_option,
     "RUN.db|TRACE",
     "Export the measured and simulated runs of a store, or a part of them, for other tools; or a recorded trace "
-    "(chakra).",
+    "(chakra), or one of profiled kernels (accelsim).",
     gt_filter_children,
     help_filter,
     NULL,
@@ -156,6 +156,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_export = {
     "export",
-    "export runs for Perfetto or as CSV, a trace for Chakra",
+    "export runs for Perfetto or as CSV, a trace for Chakra or Accel-Sim",
     run,
 };

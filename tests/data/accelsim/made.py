@@ -77,7 +77,7 @@ def loop_native():
 def split(_block, _warp):
     """Threads 0 to 15 load, the others compute; then all go on."""
     return ["0000 ffffffff 1 R0 S2R 0 0 0 ", "0010 ffffffff 0 ISETP.GE.AND 1 R0 0 16 ",
-            "0020 ffffffff 0 BSSY 0 0 112 ", "0030 ffff0000 0 BRA 0 0 96 ",
+            "0020 ffffffff 0 BSSY 0 0 128 ", "0030 ffff0000 0 BRA 0 0 96 ",
             "0040 0000ffff 1 R4 LDG.E.SYS 1 R2 4 1 0x7f6000000000 4 0 ", "0050 0000ffff 0 BRA 0 0 112 ",
             "0070 0000ffff 0 BSYNC 0 0 0 ", "0060 ffff0000 1 R4 FADD 2 R5 R5 0 0 ", "0070 ffff0000 0 BSYNC 0 0 0 ",
             "0080 ffffffff 0 EXIT 0 0 0 "]
