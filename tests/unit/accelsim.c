@@ -152,6 +152,43 @@ static void global_memory_is_asked_for_sectors(void **state)
     assert_int_equal(access.lines, 0);
 }
 
+/* Addresses of words 4 bytes apart from `base` on, by thread; all threads take part. */
+static void put_words(uint64_t base, unsigned modulo)
+{
+    line.mask = UINT32_MAX;
+    for (unsigned lane = 0; lane < GT_ACCELSIM_LANES; lane++)
+        line.address[lane] = base + 4ull * (lane % modulo);
+}
+
+static void atomics_on_a_word_follow_each_other(void **state)
+{
+    struct gt_accelsim_access access;
+    uint8_t repeats[GT_ACCELSIM_MOST_LINES];
+
+    (void)state;
+    put_words(0x1000, 1); /* all on one: 32 operations */
+    gt_accelsim_access_global(&line, 4, &access);
+    gt_accelsim_access_repeats(&line, &access, repeats);
+    assert_int_equal(access.lines, 1);
+    assert_int_equal(repeats[0], 31);
+    put_words(0x1000, 8); /* four on each word of a sector, which is changed four times */
+    gt_accelsim_access_global(&line, 4, &access);
+    gt_accelsim_access_repeats(&line, &access, repeats);
+    assert_int_equal(repeats[0], 3);
+    put_words(0x1000, 32);
+    gt_accelsim_access_global(&line, 4, &access);
+    gt_accelsim_access_repeats(&line, &access, repeats);
+    assert_int_equal(repeats[0], 0);
+    /* Of one sector a word twice and another one once, of the next a word three times: 1 + 2 more than sectors. */
+    line.mask = 0x3f;
+    for (int lane = 0; lane < 6; lane++)
+        line.address[lane] = lane < 2 ? 0x1000 : lane == 2 ? 0x1004 : 0x1020;
+    gt_accelsim_access_global(&line, 4, &access);
+    gt_accelsim_access_repeats(&line, &access, repeats);
+    assert_int_equal(access.lines, 1);
+    assert_int_equal(repeats[0], 3);
+}
+
 static void local_memory_lies_thread_by_thread(void **state)
 {
     struct gt_accelsim_access access;
@@ -206,6 +243,7 @@ int main(void)
         cmocka_unit_test(fields_are_split),
         cmocka_unit_test(broken_lines_say_why),
         cmocka_unit_test(global_memory_is_asked_for_sectors),
+        cmocka_unit_test(atomics_on_a_word_follow_each_other),
         cmocka_unit_test(local_memory_lies_thread_by_thread),
         cmocka_unit_test(shared_memory_has_banks),
     };
