@@ -7,6 +7,7 @@
 #   ACCELSIM_OUT  a built accel-sim.out instead (default: $ACCELSIM/gpu-simulator/bin/release/accel-sim.out)
 #   CONFIG        its tested configuration (default: SM90_H100); DEVICE: Gridtide's device (default: h100)
 #   MEASURED      CSV of cycles on hardware: FOLDER's name,number of the kernel from 0,cycles
+#   COLD          not empty: each kernel finds L2 cold in Gridtide, as those that Nsight Compute measures do by default
 #   LIMIT         seconds for a trace, after which Accel-Sim is stopped (default: 3600)
 #   GRIDTIDE      the program (make bench sets it)
 set -u
@@ -83,7 +84,7 @@ one()
     timed accelsim timeout "$LIMIT" "$ACCELSIM_OUT" -trace "$1/kernelslist.g" \
         -config "$ACCELSIM/gpu-simulator/gpgpu-sim/configs/tested-cfgs/$CONFIG/gpgpusim.config" \
         -config "$ACCELSIM/gpu-simulator/configs/tested-cfgs/$CONFIG/trace.config"
-    timed gridtide "$GRIDTIDE" run "$1" --device "$DEVICE" --cost program -o "$folder/run.db"
+    timed gridtide "$GRIDTIDE" run "$1" --device "$DEVICE" --cost program ${COLD:+--set memory.l2_reuse_bytes=0} -o "$folder/run.db"
     for simulator in accelsim gridtide; do
         "cycles_of_$simulator" "$folder/$simulator.log" > "$folder/$simulator.cycles"
         echo "$name $simulator $kernels $(grep -c . "$folder/$simulator.cycles") $(sum "$folder/$simulator.cycles") $(error "$name" "$folder/$simulator.cycles") $(cat "$folder/$simulator.time")"

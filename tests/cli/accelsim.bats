@@ -279,3 +279,16 @@ modelled() {
         near dram_read_bytes "$_dram" "$dram" "$((dram / 100))"
     done < <(paste -d' ' measured modelled)
 }
+
+# Each kernel has 4 executed instructions and 3 * 65,536 - 4 others: five such files have 983,020 of these, six 1,179,624, more
+# than 2^20 + 256 * 24.
+@test "many kernels with little code far apart are refused before they take memory" {
+    for i in $(seq 8); do
+        { sed '/^#BEGIN_TB/,$d' kernel-1.traceg | sed "s/name = loop/name = far$i/; s/grid dim = (4/grid dim = (1/; s/block dim = (64/block dim = (32/"
+          printf '#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 4\n'
+          for at in 0 1 2; do printf '%x ffffffff 1 R%d MOV 0 0 0 \n' $((at * 65536 * 16)) "$i"; done
+          printf '%x ffffffff 0 EXIT 0 0 0 \n\n#END_TB\n' $((3 * 65536 * 16 - 16)); } > "kernel-far-$i.traceg"
+        echo "kernel-far-$i.traceg"
+    done > kernelslist.g
+    (ulimit -v 4000000; refused kernelslist.g "instructions were not executed, between and before the 24 that were")
+}

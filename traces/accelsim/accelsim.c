@@ -23,6 +23,10 @@
 
 enum { MOST_REGISTERS = 255 };
 
+/* Code that no warp executed is kept, too, as long as it is no more than so many instructions and so many for each one that was
+ * executed: memory is bounded by the files. */
+enum { MOST_UNSEEN = 1 << 20, UNSEEN_EACH = 256 };
+
 static const char list_name[] = "kernelslist.g";
 
 struct importer {
@@ -30,6 +34,7 @@ struct importer {
     struct gt_device device; /* whose caches are modelled */
     bool has_device;
     uint32_t gpu, thread;
+    uint64_t seen, unseen; /* instructions of programs that were executed, and not */
     uint64_t launches, odd_resources, missing_blocks, ambiguous, programs, assumed_l1;
 };
 
@@ -104,8 +109,22 @@ static int read_copy(struct importer *importer, const char *line, struct gt_erro
     return 0;
 }
 
-/* A program like it, made before; else itself, which becomes the workload's. */
-static const struct gt_program *share_program(struct importer *importer, struct gt_program *program)
+/* Count a program's instructions; an error where too many were not executed. */
+static int count_code(struct importer *importer, const struct gt_program *program, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        *(program->instructions[i].executions > 0 ? &importer->seen : &importer->unseen) += 1;
+    if (importer->unseen <= MOST_UNSEEN + UNSEEN_EACH * importer->seen)
+        return 0;
+    return gt_error_set(error,
+                        "%" PRIu64 " instructions were not executed, between and before the %" PRIu64
+                        " that were, in all kernels so far: the offsets are no code's",
+                        importer->unseen, importer->seen);
+}
+
+/* A program like it, made before; else itself, which becomes the workload's; NULL with an error. */
+static const struct gt_program *share_program(struct importer *importer, struct gt_program *program,
+                                              struct gt_error *error)
 {
     struct gt_workload *workload = importer->workload;
 
@@ -126,7 +145,7 @@ static const struct gt_program *share_program(struct importer *importer, struct 
         }
     }
     gt_workload_add_program(workload, program);
-    return program;
+    return count_code(importer, program, error) == 0 ? program : NULL;
 }
 
 /* The kernel without its program. */
@@ -156,7 +175,9 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
     gt_accelsim_fold_result(fold, &folded);
     if (folded.instructions == 0)
         return gt_error_set(error, "no instruction: the file was cut off");
-    kernel->program = share_program(importer, gt_accelsim_program(importer->workload, header, &folded));
+    kernel->program = share_program(importer, gt_accelsim_program(importer->workload, header, &folded), error);
+    if (kernel->program == NULL)
+        return -1;
     if (folded.cluster > 1 && header->grid[0] % folded.cluster == 0) { /* the trace does not say in which direction */
         kernel->cluster[0] = folded.cluster;
         kernel->cluster[1] = kernel->cluster[2] = 1;
