@@ -154,7 +154,7 @@ with_tables()
         names "$command"
     done | sort -u > known
     # Of commands that have no --table.
-    printf '%s\n' schedule devices keys shrunk rules >> known
+    printf '%s\n' schedule devices keys >> known
     grep -rhoE 'gt_table_new\("[a-z_]+"' "$GRIDTIDE_SOURCE/sim/cmd" | sed 's/.*("//; s/"//' | sort -u > made
     run grep -vxFf known made
     [ -z "$output" ]
