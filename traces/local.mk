@@ -26,7 +26,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/index_map.c traces/import/index_map.h traces/import/internal.h traces/import/join.c \
     traces/import/directions.c traces/import/infer_calls.c traces/import/priorities.c traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/data_path.c traces/io/data_path.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/product_file.c traces/io/product_file.h traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
