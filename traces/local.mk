@@ -14,7 +14,7 @@ traces_libtraces_a_SOURCES = \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/matching.c \
     traces/diff/matching.h \
-    traces/explain/blocked.c traces/explain/copies.c traces/explain/families.c traces/explain/families.h sim/cmd/run/run_result.c traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
+    traces/explain/blocked.c traces/explain/copies.c traces/explain/families.c traces/explain/families.h traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
     traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c traces/explain/findings_roofline.c \
     traces/explain/host_time.c traces/explain/host_time.h \
     traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/launch_work.c traces/explain/launch_work.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
