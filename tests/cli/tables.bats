@@ -29,8 +29,8 @@ same_in_both()
             "$GRIDTIDE" "$@" --table "$name" > "$name.txt"
             all="$all $name"
         else
-            [ "$status" -eq 1 ]
-            [[ "$stderr" == "gridtide: there is no table '$name' here; there are "* ]]
+            [[ "$status $stderr" == "1 gridtide: there is no table '$name' here; there are "* ||
+               "$status $stderr" == "2 gridtide $1: --table=$name needs --"* ]]
             [ -z "$output" ]
         fi
     done
@@ -89,7 +89,8 @@ END
     printf 'seconds\n0\n0.0001\n0.002\n' > a.csv
     printf '%s\n' '{"load":"one","device":"toy"}' \
         '{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"a.csv","deadline_us":300}' > load.jsonl
-    same_in_both serve -q load.jsonl
+    same_in_both serve -q load.jsonl --saturation
+    [ -s saturation.csv ]
     for pass in decode prefill; do
         cp a.jsonl $pass.jsonl
     done
@@ -98,6 +99,8 @@ END
         '{"pass":"decode","trace":"decode.jsonl","sequences":1,"context":64}' \
         '{"pass":"prefill","trace":"prefill.jsonl","tokens":16}' '{"requests":"file","file":"requests.csv"}' > engine.jsonl
     same_in_both batch -q engine.jsonl
+    same_in_both batch -q engine.jsonl --costs
+    [ -s decode.csv ]
 }
 
 @test "for people it is the table and nothing else" {
@@ -131,6 +134,14 @@ with_tables()
         run "$GRIDTIDE" "$command" none.jsonl --table nonsense
         [ "$status" -eq 2 ]
         [[ "${lines[0]}" == "gridtide $command: unknown table 'nonsense'; tables are "* ]]
+    done
+    # A table that there is only with another option.
+    for words in 'stats workers --recorded-tasks' 'serve saturation --saturation' 'batch prefill --costs' \
+                 'validate rules --random=N' 'validate shrunk --shrink'; do
+        read -r command table option <<< "$words"
+        run "$GRIDTIDE" "$command" none.jsonl --table "$table"
+        [ "$status" -eq 2 ]
+        [ "${lines[0]}" = "gridtide $command: --table=$table needs $option" ]
     done
     run "$GRIDTIDE" run -q "$samples/overlap-4-streams.jsonl" --table nonsense -o new.db
     [ "$status" -eq 2 ]

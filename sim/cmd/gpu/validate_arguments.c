@@ -4,7 +4,6 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/input/shared_input.h"
@@ -67,17 +66,6 @@ static const struct argp_option options[] = {
     { 0 },
 };
 
-/* Tables that not every call of the command has. */
-static void check_table(struct argp_state *state, const struct gt_validate_arguments *arguments)
-{
-    if (arguments->table == NULL)
-        return;
-    if (strcmp(arguments->table, "shrunk") == 0 && !arguments->shrink)
-        argp_error(state, "--table=shrunk needs --shrink");
-    if (strcmp(arguments->table, "rules") == 0 && arguments->random == 0)
-        argp_error(state, "--table=rules needs --random=N");
-}
-
 static void check(struct argp_state *state, const struct gt_validate_arguments *arguments)
 {
     if (arguments->random == 0 && arguments->trace_count == 0)
@@ -97,7 +85,8 @@ static void check(struct argp_state *state, const struct gt_validate_arguments *
         argp_error(state, "--kernels needs --random=N");
     if (arguments->measured != NULL && arguments->shrink)
         argp_error(state, "--shrink runs new traces, so it needs a GPU: leave out --measured");
-    check_table(state, arguments);
+    gt_option_table_needs(state, "shrunk", "--shrink", arguments->shrink);
+    gt_option_table_needs(state, "rules", "--random=N", arguments->random > 0);
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -128,10 +117,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->format = gt_option_format(state, text);
         arguments->tables = true;
         return 0;
-    case GT_KEY_TABLE:
-        gt_option_table(state, text);
-        arguments->table = text;
-        return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARGS:
         arguments->traces = state->argv + state->next;
@@ -139,8 +125,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check(state, arguments);
-        arguments->tables |= !arguments->model.quiet || arguments->table != NULL;
-        arguments->lines = arguments->tables && arguments->table == NULL && arguments->format == GT_FORMAT_TABLE;
+        arguments->tables |= !arguments->model.quiet || gt_tables_chosen();
+        arguments->lines = arguments->tables && !gt_tables_chosen() && arguments->format == GT_FORMAT_TABLE;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

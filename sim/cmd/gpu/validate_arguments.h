@@ -27,9 +27,8 @@ struct gt_validate_arguments {
     struct gt_model_options model;
     enum gt_format format;
     bool surrogates, check, blocks, shrink;
-    const char *table; /* the only one; NULL: all */
-    bool tables;       /* on standard output */
-    bool lines; /* for people, while the work goes on: one a trace, and a sentence in place of table "summary" */
+    bool tables; /* on standard output */
+    bool lines;  /* for people, while the work goes on: one a trace, and a sentence in place of table "summary" */
 };
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */

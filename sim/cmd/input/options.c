@@ -80,6 +80,12 @@ void gt_option_table(const struct argp_state *state, const char *text)
         argp_error(state, "unknown table '%s'; tables are %s", text, known);
 }
 
+void gt_option_table_needs(const struct argp_state *state, const char *table, const char *option, bool given)
+{
+    if (!given && gt_table_is_chosen(table))
+        argp_error(state, "--table=%s needs %s", table, option);
+}
+
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place)
 {
     if (*place != NULL)

@@ -66,6 +66,8 @@ enum { GT_KEY_TABLE = 0x2000 };
         "table", GT_KEY_TABLE, "NAME", 0, GT_TABLE_HELP names, 0 \
     }
 void gt_option_table(const struct argp_state *state, const char *text);
+/* At the end of the arguments: a table that there is only with `option`, where that is not `given`, is wrong usage, too. */
+void gt_option_table_needs(const struct argp_state *state, const char *table, const char *option, bool given);
 
 /* Option --quiet, as a row of a command's table.  It silences progress, notes and warnings, everywhere.  What a command
  * prints on standard output stays where that is its answer; where its result is a file, a table goes too, unless --format

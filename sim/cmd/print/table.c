@@ -289,6 +289,11 @@ bool gt_tables_chosen(void)
     return choice.name != NULL;
 }
 
+bool gt_table_is_chosen(const char *name)
+{
+    return choice.name != NULL && strcmp(choice.name, name) == 0;
+}
+
 char *gt_tables_missing(void)
 {
     if (choice.name == NULL || choice.printed || choice.others == NULL)
@@ -337,7 +342,7 @@ void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *t
     if (choice.name == NULL)
         print_tables(out, format, tables, count);
     for (size_t i = 0; choice.name != NULL && i < count; i++) {
-        if (strcmp(tables[i]->name, choice.name) == 0) {
+        if (gt_table_is_chosen(tables[i]->name)) {
             print_tables(out, format, &tables[i], 1);
             choice.printed = true;
         } else {

@@ -71,6 +71,7 @@ void gt_tables_declare(const char *names);
 const char *gt_tables_choose(const char *name);
 /* Was one chosen?  Commands then leave out what they print beside tables, and leave no table out for the format's sake. */
 bool gt_tables_chosen(void);
+bool gt_table_is_chosen(const char *name);
 /* At the end of a command: NULL where the chosen table was printed, none was chosen, or no table at all was to be printed; else
  * what is wrong, with the names of the tables that this run has; malloced. */
 char *gt_tables_missing(void);

@@ -46,6 +46,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'T': arguments->recorded_tasks = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
+    case ARGP_KEY_END:
+        gt_option_table_needs(state, "workers", "--recorded-tasks", arguments->recorded_tasks != NULL);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -56,6 +56,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'q': arguments->model.quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "engine", text, &arguments->path); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name an engine file"); return 0;
+    case ARGP_KEY_END:
+        for (int kind = 0; kind < GT_PASS_KINDS; kind++)
+            gt_option_table_needs(state, gt_pass_kind_names[kind], "--costs", arguments->costs);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

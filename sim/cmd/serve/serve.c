@@ -87,6 +87,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o': arguments->output = text; return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "load", text, &arguments->path); return 0;
+    case ARGP_KEY_END: gt_option_table_needs(state, "saturation", "--saturation", arguments->saturation); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a load"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
