@@ -93,7 +93,7 @@ am__v_NVCC_1 =
 
 NVCC_COMPILE = $(NVCC) -I$(top_srcdir) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) -c
 
-SUFFIXES = .cu
+SUFFIXES += .cu
 .cu.o:
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH) -o $@ $<

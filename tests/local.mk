@@ -41,7 +41,7 @@ UNIT_TESTS = \
     tests/unit/store \
     tests/unit/store_hostile \
     tests/unit/residency_bins \
-    tests/unit/ranges \
+    tests/unit/ranges tests/unit/index_map \
     tests/unit/compare \
     tests/unit/short_name \
     tests/unit/fair_share \

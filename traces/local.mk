@@ -14,7 +14,7 @@ traces_libtraces_a_SOURCES = \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/matching.c \
     traces/diff/matching.h \
-    traces/explain/blocked.c traces/explain/copies.c traces/explain/families.c traces/explain/families.h sim/cmd/run/run_result.c traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
+    traces/explain/blocked.c traces/explain/copies.c traces/explain/families.c traces/explain/families.h traces/explain/breakdown.c traces/explain/breakdown.h traces/explain/breakdown_lanes.c traces/explain/breakdown_parts.h \
     traces/explain/explain.h traces/explain/findings.c traces/explain/findings_parts.h traces/explain/findings_time.c traces/explain/findings_roofline.c \
     traces/explain/host_time.c traces/explain/host_time.h \
     traces/explain/launch_tree.c traces/explain/launch_tree.h traces/explain/launch_work.c traces/explain/launch_work.h traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
@@ -26,7 +26,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/perfetto.c \
     traces/import/allocations.c traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/join.c \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/index_map.c traces/import/index_map.h traces/import/internal.h traces/import/join.c \
     traces/import/directions.c traces/import/infer_calls.c traces/import/priorities.c traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/data_path.c traces/io/data_path.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/framework_file.c traces/io/product_file.c traces/io/product_file.h traces/io/framework_file.h traces/io/key_file.c traces/io/key_file.h traces/store/answers.c traces/store/answers.h traces/io/input.c traces/io/input.h \
@@ -79,7 +79,7 @@ traces_libtraces_a_SOURCES = \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h
 
-EXTRA_DIST += traces/accelsim/README.md traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
+EXTRA_DIST += traces/accelsim/README.md traces/chakra/README.md traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/loads/README.md traces/loads/decode.jsonl traces/recorded/README.md traces/tasks/README.md traces/tables/README.md traces/rocpd/README.md traces/xplane/README.md
 
@@ -139,42 +139,26 @@ $(SOURCE_MARKS): Makefile
 
 EXTRA_DIST += traces/networks
 
-# The Perfetto messages as C.
-nodist_traces_libtraces_a_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
-BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
-CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
-EXTRA_DIST += traces/export/perfetto.proto
-
-traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT): traces/export/perfetto.pb-c.h
-traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
-traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
+# The messages of each .proto as C. protoc-c writes a header, too.
+messages = traces/chakra/et_def.proto traces/export/perfetto.proto traces/xplane/xplane.proto
+messages_c = $(messages:.proto=.pb-c.c)
+messages_h = $(messages:.proto=.pb-c.h)
+nodist_traces_libtraces_a_SOURCES += $(messages_c) $(messages_h)
+BUILT_SOURCES += $(messages_c) $(messages_h)
+CLEANFILES += $(messages_c) $(messages_h)
+EXTRA_DIST += $(messages)
+SUFFIXES += .proto .pb-c.c .pb-c.h
+.proto.pb-c.c:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/export --c_out=traces/export \
-	  $(top_srcdir)/traces/export/perfetto.proto
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=`dirname $<` --c_out=$(@D) $<
+.pb-c.c.pb-c.h:
+	@:
 
-# The messages of Chakra's execution traces as C.
-nodist_traces_libtraces_a_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
-BUILT_SOURCES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
-CLEANFILES += traces/chakra/et_def.pb-c.c traces/chakra/et_def.pb-c.h
-
-traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) traces/chakra/write.$(OBJEXT): traces/chakra/et_def.pb-c.h
-traces/chakra/et_def.pb-c.h: traces/chakra/et_def.pb-c.c
-traces/chakra/et_def.pb-c.c: $(top_srcdir)/traces/chakra/et_def.proto
-	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/chakra --c_out=traces/chakra \
-	  $(top_srcdir)/traces/chakra/et_def.proto
-
-# XPlane's messages as C.
-nodist_traces_libtraces_a_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
-BUILT_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
-CLEANFILES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
-EXTRA_DIST += traces/xplane/xplane.proto
-
-XPLANE_OBJECTS = traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/names.$(OBJEXT) \
+# What includes them: see BUILT_SOURCES above.
+messages_users = traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT) \
+    traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) \
+    traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) \
+    traces/chakra/write.$(OBJEXT) \
+    traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/names.$(OBJEXT) \
     traces/xplane/operations.$(OBJEXT) traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
-$(XPLANE_OBJECTS): traces/xplane/xplane.pb-c.h
-traces/xplane/xplane.pb-c.h: traces/xplane/xplane.pb-c.c
-traces/xplane/xplane.pb-c.c: $(top_srcdir)/traces/xplane/xplane.proto
-	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/xplane --c_out=traces/xplane \
-	  $(top_srcdir)/traces/xplane/xplane.proto
+$(messages_users): $(messages_h)

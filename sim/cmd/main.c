@@ -90,15 +90,17 @@ static void set_signals(void)
     signal(SIGXFSZ, SIG_IGN); /* what is written beyond `ulimit -f` fails, and is told, like a full disk */
 }
 
-/* A table that --table names and that is not among those of the command is wrong usage. */
-static int check_table(const char *command, int status)
+/* A command that printed tables, but not the one that --table names, has failed. Returns the status to end with. */
+static int check_table(int status)
 {
-    char *missing = gt_tables_missing(status != GT_EXIT_DONE);
+    char *missing = gt_tables_missing();
+    struct gt_error error;
 
-    if (missing != NULL)
-        status = gt_usage(command, "%s", missing);
+    if (missing == NULL)
+        return status;
+    gt_error_set(&error, "%s", missing);
     free(missing);
-    return status;
+    return gt_fail(&error);
 }
 
 /* arguments[0] is the command's name. */
@@ -110,7 +112,7 @@ static int run_command(int count, char **arguments)
         if (strcmp(arguments[0], commands[i]->name) == 0) {
             snprintf(name, sizeof name, "gridtide %s", commands[i]->name);
             arguments[0] = name;
-            return check_table(commands[i]->name, commands[i]->run(count, arguments));
+            return check_table(commands[i]->run(count, arguments));
         }
     }
     return tell_similar(arguments[0]);

@@ -43,6 +43,7 @@ commands()
     [ "$(offered gridtide stats -f '')" = "$(printf 'csv\njson\ntable')" ]
     [ "$(offered gridtide export --table op_w)" = op_worst ]
     [ -z "$(offered gridtide stats --table op_w)" ]
+    [ "$(offered gridtide run --table = '')" = "$(printf 'assumptions\ncycles\ninterval\nkernels\nrun')" ]
     [ "$(offered gridtide export '')" = "$(printf 'chakra\ncsv\ncsv-ranges\nperfetto')" ]
 }
 

@@ -25,8 +25,18 @@
     diff "$BATS_TEST_TMPDIR/quickstart" "$BATS_TEST_TMPDIR/control"
 }
 
-@test "debian/changelog begins with the version that NEWS begins with" {
-    # Until it is released, with one that is older than the release.
-    [ "$(sed -n '1s/^gridtide (\([^)]*\)).*/\1/p' "$GRIDTIDE_SOURCE/debian/changelog")" = \
-      "$(sed -n '3s/ (not released)/~dev/p; 3s/^[0-9.]*$/&/p' "$GRIDTIDE_SOURCE/NEWS")" ]
+@test "the program, NEWS and debian/changelog name the same version" {
+    run "$GRIDTIDE" --version # AC_INIT in configure.ac
+    [[ "$output" =~ ^Gridtide\ ([0-9]+\.[0-9]+\.[0-9]+)$ ]]
+    version=${BASH_REMATCH[1]}
+    for command in $("$GRIDTIDE" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        [ "$("$GRIDTIDE" "$command" --version)" = "Gridtide $version" ]
+    done
+    # Until it is released, the package has a version that is older than the release.
+    package=$(sed -n '1s/^gridtide (\([^)]*\)).*/\1/p' "$GRIDTIDE_SOURCE/debian/changelog")
+    case $(sed -n 3p "$GRIDTIDE_SOURCE/NEWS") in
+    "$version") [ "$package" = "$version" ] ;;
+    "$version (not released)") [ "$package" = "$version~dev" ] ;;
+    *) false ;;
+    esac
 }

@@ -10,7 +10,10 @@ setup()
     cd "$BATS_TEST_TMPDIR"
     zstd -q -d "$GRIDTIDE_SOURCE/validate/recordings/random-1122.db.zst" -o measured.db
     [ "$(sqlite3 measured.db 'SELECT count(*) FROM trace')" -eq 1050 ]
-    "$GRIDTIDE" validate -q --random 21 --draw-seed 1122 --repeat 2 --measured measured.db --blocks off -o now.db
+    "$GRIDTIDE" validate -q --random 21 --draw-seed 1122 --repeat 2 --measured measured.db --blocks off -o now.db \
+        --table rules -f csv > rules.csv
+    [ "$(head -n 1 rules.csv)" = $'rule,traces,says,off,file\r' ]
+    [ "$(wc -l < rules.csv)" -gt 20 ]
     [ "$(sqlite3 now.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 42 ]
     zstd -q -d "$GRIDTIDE_SOURCE/validate/recordings/random-77031.db.zst" -o last.db
     [ "$(sqlite3 last.db 'SELECT count(*) FROM trace')" -eq 500 ]

@@ -8,26 +8,33 @@ setup()
     "$GRIDTIDE" run -q "$samples/cuda-overlap-2.json.gz" -o run.db
 }
 
-# names COMMAND ARGUMENT...: the tables that the command can print for programs, as it says itself.
+# names COMMAND: all tables that the command can print, as it says itself, a line each.
 names()
 {
-    run "$GRIDTIDE" "$@" --table nonsense --format csv
+    run "$GRIDTIDE" "$1" --table nonsense
     [ "$status" -eq 2 ]
-    [[ "$output" == *"no table 'nonsense' is printed here; tables are "*"; see 'gridtide $1 --help'" ]]
-    output=${output#*tables are }
-    tr -d , <<< "${output%%;*}"
+    [[ "${lines[0]}" == "gridtide $1: unknown table 'nonsense'; tables are "* ]]
+    sed 's/.* tables are //; s/, /\n/g' <<< "${lines[0]}"
 }
 
-# Each table of the command has the same cells in CSV and in JSON, and names its columns in its first line.
+# Each table of the command that there is has the same cells in CSV and in JSON, and names its columns in its first line.
 same_in_both()
 {
-    local all name
-    all=$(names "$@")
-    [ -n "$all" ]
-    for name in $all; do
-        "$GRIDTIDE" "$@" --table "$name" --format csv > "$name.csv"
-        "$GRIDTIDE" "$@" --table "$name" --format json > "$name.json"
+    local all='' name
+    for name in $(names "$1"); do
+        run --separate-stderr "$GRIDTIDE" "$@" --table "$name" --format csv
+        if [ "$status" -eq 0 ]; then
+            "$GRIDTIDE" "$@" --table "$name" --format csv > "$name.csv"
+            "$GRIDTIDE" "$@" --table "$name" --format json > "$name.json"
+            "$GRIDTIDE" "$@" --table "$name" > "$name.txt"
+            all="$all $name"
+        else
+            [[ "$status $stderr" == "1 gridtide: there is no table '$name' here; there are "* ||
+               "$status $stderr" == "2 gridtide $1: --table=$name needs --"* ]]
+            [ -z "$output" ]
+        fi
     done
+    [ -n "$all" ]
     # shellcheck disable=SC2086 # a list of words
     python3 - $all << 'END'
 import csv, json, sys
@@ -82,7 +89,8 @@ END
     printf 'seconds\n0\n0.0001\n0.002\n' > a.csv
     printf '%s\n' '{"load":"one","device":"toy"}' \
         '{"tenant":"a","trace":"a.jsonl","arrivals":"file","file":"a.csv","deadline_us":300}' > load.jsonl
-    same_in_both serve -q load.jsonl
+    same_in_both serve -q load.jsonl --saturation
+    [ -s saturation.csv ]
     for pass in decode prefill; do
         cp a.jsonl $pass.jsonl
     done
@@ -91,6 +99,8 @@ END
         '{"pass":"decode","trace":"decode.jsonl","sequences":1,"context":64}' \
         '{"pass":"prefill","trace":"prefill.jsonl","tokens":16}' '{"requests":"file","file":"requests.csv"}' > engine.jsonl
     same_in_both batch -q engine.jsonl
+    same_in_both batch -q engine.jsonl --costs
+    [ -s decode.csv ]
 }
 
 @test "for people it is the table and nothing else" {
@@ -107,6 +117,58 @@ END
     # There is a race (exit status 1), and still no such table.
     run "$GRIDTIDE" check -q "$samples/race-reuse.jsonl" --table nonsense
     [ "$status" -eq 2 ]
+}
+
+# with_tables: the commands that have --table, but for export, whose tables are the store's.
+with_tables()
+{
+    for command in $("$GRIDTIDE" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+        [ "$command" = export ] || ! "$GRIDTIDE" "$command" --help | grep -q -e '--table=NAME' || echo "$command"
+    done
+}
+
+@test "a wrong name is refused before anything is read or written" {
+    commands=$(with_tables)
+    [ "$(wc -w <<< "$commands")" -ge 10 ]
+    for command in $commands; do
+        run "$GRIDTIDE" "$command" none.jsonl --table nonsense
+        [ "$status" -eq 2 ]
+        [[ "${lines[0]}" == "gridtide $command: unknown table 'nonsense'; tables are "* ]]
+    done
+    # A table that there is only with another option.
+    for words in 'stats workers --recorded-tasks' 'serve saturation --saturation' 'batch prefill --costs' \
+                 'validate rules --random=N' 'validate shrunk --shrink'; do
+        read -r command table option <<< "$words"
+        run "$GRIDTIDE" "$command" none.jsonl --table "$table"
+        [ "$status" -eq 2 ]
+        [ "${lines[0]}" = "gridtide $command: --table=$table needs $option" ]
+    done
+    run "$GRIDTIDE" run -q "$samples/overlap-4-streams.jsonl" --table nonsense -o new.db
+    [ "$status" -eq 2 ]
+    [ ! -e new.db ]
+}
+
+@test "a table that a command can print, but not of this run, is a failure that names those of the run" {
+    run "$GRIDTIDE" run -q "$samples/overlap-4-streams.jsonl" --table cycles -o new.db
+    [ "$status" -eq 1 ]
+    [ "$output" = "gridtide: there is no table 'cycles' here; there are run, interval" ]
+    [ -s new.db ]
+}
+
+@test "help and completion have the names that the program takes, and each stands in the source" {
+    for command in $(with_tables); do
+        for name in $(names "$command"); do
+            "$GRIDTIDE" "$command" --help | grep -qw "$name"
+            grep -rqF "\"$name\"" "$GRIDTIDE_SOURCE"/sim/cmd/*/*_*.c "$GRIDTIDE_SOURCE"/sim/cmd/*/{check,compare,diff,explain}.c \
+                "$GRIDTIDE_SOURCE/sim/batching/pass_cost.c" || { echo "$command has no $name"; return 1; }
+        done
+        names "$command"
+    done | sort -u > known
+    # Of commands that have no --table.
+    printf '%s\n' schedule devices keys >> known
+    grep -rhoE 'gt_table_new\("[a-z_]+"' "$GRIDTIDE_SOURCE/sim/cmd" | sed 's/.*("//; s/"//' | sort -u > made
+    run grep -vxFf known made
+    [ -z "$output" ]
 }
 
 # export_all STORE TYPE...: its tables, views or both, a file each in all/.

@@ -60,6 +60,32 @@ measured() {
     [ "$(sqlite3 v.db "SELECT count(*) FROM run WHERE kind = 'measured' AND whole = 1")" = 2 ]
 }
 
+@test "validate: one table can be had alone, in any format" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db --repeat 2 -q -o v.db -f csv --table summary
+    [ "$status" = 0 ]
+    [ "${#lines[@]}" = 2 ]
+    [[ "${lines[0]}" == traces,makespan_error_median_pct,* ]]
+    [[ "${lines[1]}" == 1,0,* ]] # a trace without an error
+    # For people no line a trace and no sentence: the table, of one row, as names and values.
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db --repeat 2 -q -o v.db --table summary
+    [ "$status" = 0 ]
+    [[ "${lines[0]}" =~ ^traces\ +1$ ]]
+    [ "$(grep -c verdict <<< "$output")" = 1 ]
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db --repeat 2 -q -o v.db -f json --table traces
+    [[ "$output" == '{'*'"traces":'*'"verdict": "ok"'* && "$output" != *summary* ]]
+}
+
+@test "validate: a table that there is not is told before anything is simulated" {
+    for table in nonsense shrunk rules; do
+        run "$GRIDTIDE" validate t.jsonl --measured none.db -o v.db --table $table
+        [ "$status" = 2 ]
+        [[ "${lines[0]}" == "gridtide validate: "*"$table"* ]]
+    done
+    [ ! -e v.db ]
+}
+
 @test "validate: what the host's calls cost comes from the process that measured, where it measured that" {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
     measured

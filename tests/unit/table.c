@@ -253,17 +253,22 @@ static void one_table_can_be_chosen(void **state)
 
     (void)state;
     gt_table_integer(tables[1], 7);
-    gt_tables_choose("second");
+    gt_tables_declare("first, second, third");
+    assert_string_equal(gt_tables_choose("secon"), "first, second, third");
+    assert_string_equal(gt_tables_choose(""), "first, second, third");
+    assert_false(gt_tables_chosen());
+    assert_null(gt_tables_choose("second"));
     prints(GT_FORMAT_CSV, tables, 2, "n\r\n7\r\n");
     prints(GT_FORMAT_TABLE, tables, 2, "n\n7\n");
-    assert_null(gt_tables_missing(false));
-    gt_tables_choose("third");
-    assert_null(gt_tables_missing(true)); /* failed before any table */
+    assert_null(gt_tables_missing());
+    assert_null(gt_tables_choose("third"));
+    assert_null(gt_tables_missing()); /* no table so far */
     prints(GT_FORMAT_JSON, tables, 2, "");
-    missing = gt_tables_missing(false);
-    assert_string_equal(missing, "no table 'third' is printed here; tables are first, second");
+    missing = gt_tables_missing();
+    assert_string_equal(missing, "there is no table 'third' here; there are first, second");
     free(missing);
     gt_tables_choose(NULL);
+    gt_tables_declare(NULL);
     assert_false(gt_tables_chosen());
     for (int i = 0; i < 2; i++)
         gt_table_free(tables[i]);

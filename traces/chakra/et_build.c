@@ -2,22 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "sim/base/text.h"
 #include "sim/workload/collective.h"
 #include "traces/chakra/et_def.pb-c.h"
+#include "traces/import/index_map.h"
 
 enum lane_kind { LANE_STATED, LANE_COMPUTE, LANE_MEMORY, LANE_GROUP, LANE_SEND, LANE_RECEIVE };
-
-struct lane_key {
-    uint64_t kind, device, context, id;
-};
-struct gt_et_lane {
-    struct lane_key key;
-    gt_stream_index stream;
-    UT_hash_handle hh;
-};
 
 gt_gpu_index gt_et_gpu(struct gt_et_build *b, uint64_t device)
 {
@@ -44,25 +35,23 @@ static bool sends(const struct gt_et_node *node)
     return node->type == CHAKRA_PROTO_MSG__NODE_TYPE__COMM_SEND_NODE;
 }
 
-static struct lane_key key_of(const struct gt_et_node *node)
+/* The kind of a node's lane, and which one of that kind it is. */
+static enum lane_kind lane_of(const struct gt_et_node *node, uint64_t *id)
 {
-    struct lane_key key = {
-        .kind = LANE_STATED, .device = node->device, .context = node->context, .id = node->stream
-    };
-
-    if (node->stream != GT_ET_NONE)
-        return key;
-    key.id = 0;
-    if (is_message(node)) {
-        key.kind = sends(node) ? LANE_SEND : LANE_RECEIVE;
-        key.id = sends(node) ? node->dst : node->src;
-    } else if (gt_et_communicates(node)) {
-        key.kind = LANE_GROUP;
-        key.id = node->group;
-    } else {
-        key.kind = gt_et_is_memory(node) ? LANE_MEMORY : LANE_COMPUTE;
+    *id = 0;
+    if (node->stream != GT_ET_NONE) {
+        *id = node->stream;
+        return LANE_STATED;
     }
-    return key;
+    if (is_message(node)) {
+        *id = sends(node) ? node->dst : node->src;
+        return sends(node) ? LANE_SEND : LANE_RECEIVE;
+    }
+    if (gt_et_communicates(node)) {
+        *id = node->group;
+        return LANE_GROUP;
+    }
+    return gt_et_is_memory(node) ? LANE_MEMORY : LANE_COMPUTE;
 }
 
 /* Numbers of streams that no file states: far from those that CUDA gives. */
@@ -70,23 +59,21 @@ enum { FIRST_ASSUMED_ID = 100000 };
 
 gt_stream_index gt_et_stream(struct gt_et_build *b, const struct gt_et_node *node)
 {
-    struct lane_key key = key_of(node);
-    struct gt_et_lane *lane;
+    uint64_t id;
+    enum lane_kind kind = lane_of(node, &id);
+    gt_stream_index *lane =
+        gt_index_map_at(&b->lanes, (struct gt_index_key){ { kind, node->device, node->context, id } });
     struct gt_stream *stream;
 
-    HASH_FIND(hh, b->lanes, &key, sizeof key, lane);
-    if (lane != NULL)
-        return lane->stream;
-    lane = gt_calloc(1, sizeof *lane);
-    lane->key = key;
-    lane->stream = gt_workload_add_stream(b->w);
-    HASH_ADD(hh, b->lanes, key, sizeof lane->key, lane);
-    stream = &b->w->streams[lane->stream];
-    stream->id = key.kind == LANE_STATED ? key.id : FIRST_ASSUMED_ID + lane->stream;
+    if (*lane != GT_NONE)
+        return *lane;
+    *lane = gt_workload_add_stream(b->w);
+    stream = &b->w->streams[*lane];
+    stream->id = kind == LANE_STATED ? id : FIRST_ASSUMED_ID + *lane;
     stream->gpu = gt_et_gpu(b, node->device);
-    b->w->streams[lane->stream].context = key.context < GT_NONE ? (uint32_t)key.context : 0;
-    b->w->streams[lane->stream].flags = GT_STREAM_NON_BLOCKING;
-    return lane->stream;
+    stream->context = node->context < GT_NONE ? (uint32_t)node->context : 0;
+    stream->flags = GT_STREAM_NON_BLOCKING;
+    return *lane;
 }
 
 static uint32_t at_most(uint32_t value, uint32_t most)
@@ -225,11 +212,5 @@ gt_op_index gt_et_add_op(struct gt_et_build *b, uint32_t index, gt_call_index ca
 
 void gt_et_build_free(struct gt_et_build *b)
 {
-    struct gt_et_lane *lane, *next;
-
-    HASH_ITER(hh, b->lanes, lane, next)
-    {
-        HASH_DEL(b->lanes, lane);
-        free(lane);
-    }
+    gt_index_map_free(b->lanes);
 }

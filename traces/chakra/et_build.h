@@ -4,7 +4,7 @@
 
 #include "traces/chakra/et_order.h"
 
-struct gt_et_lane; /* a stream by what says it */
+struct gt_index_map;
 
 struct gt_et_build {
     struct gt_workload *w;
@@ -12,7 +12,7 @@ struct gt_et_build {
     const struct gt_device *device;
     const struct gt_et_times *times;
     struct gt_collective_notes notes;
-    struct gt_et_lane *lanes;
+    struct gt_index_map *lanes;               /* streams by what says them */
     uint64_t streams_assumed, shapes_assumed; /* nodes that state no stream; kernels that state no grid */
     uint64_t process;                         /* of all its threads */
 };

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "traces/chakra/et_build.h"
 #include "traces/chakra/et_def.pb-c.h"
+#include "traces/import/index_map.h"
 
 enum { PS_PER_NS = 1000 };
 
@@ -47,90 +47,57 @@ bool gt_et_is_recorded(const struct gt_et_file *file)
     return any;
 }
 
-struct number { /* of a thread or an event, by the file's */
-    uint64_t key;
-    uint32_t number;
-    UT_hash_handle hh;
-};
-
 struct recording {
     struct gt_et_build *b;
-    struct number *threads, *events, *buffers;
+    struct gt_index_map *threads, *events, *buffers;
     uint64_t *first; /* by node: its operations' nodes are ops[first[i] .. first[i + 1] - 1] */
     uint32_t *ops;
     gt_op_index *op_of_node;
     uint32_t *named_by; /* by node: the one whose edges named it last; GT_NONE */
 };
 
-static struct number *find(struct number **numbers, uint64_t key, bool *is_new)
-{
-    struct number *number;
-
-    HASH_FIND(hh, *numbers, &key, sizeof key, number);
-    *is_new = number == NULL;
-    if (number != NULL)
-        return number;
-    number = gt_calloc(1, sizeof *number);
-    number->key = key;
-    HASH_ADD(hh, *numbers, key, sizeof number->key, number);
-    return number;
-}
-
-static void free_numbers(struct number *numbers)
-{
-    struct number *number, *next;
-
-    HASH_ITER(hh, numbers, number, next)
-    {
-        HASH_DEL(numbers, number);
-        free(number);
-    }
-}
-
 /* Threads that stand for callers nobody saw are others than those of the same number. */
 static gt_thread_index thread_of(struct recording *r, const struct gt_et_node *node)
 {
-    bool inferred = (node->call_flags & GT_CALL_INFERRED) != 0, is_new;
+    bool inferred = (node->call_flags & GT_CALL_INFERRED) != 0;
     uint64_t tid = node->tid != GT_ET_NONE ? node->tid : 0;
-    struct number *number = find(&r->threads, tid << 1 | inferred, &is_new);
+    gt_thread_index *thread = gt_index_map_at(&r->threads, (struct gt_index_key){ { tid, inferred } });
 
-    if (is_new) {
-        number->number = gt_workload_add_thread(r->b->w);
-        r->b->w->threads[number->number].process = inferred ? 0 : r->b->process;
-        r->b->w->threads[number->number].id = tid;
+    if (*thread == GT_NONE) {
+        *thread = gt_workload_add_thread(r->b->w);
+        r->b->w->threads[*thread].process = inferred ? 0 : r->b->process;
+        r->b->w->threads[*thread].id = tid;
     }
-    return number->number;
+    return *thread;
 }
 
 static gt_event_index event_of(struct recording *r, uint64_t id)
 {
-    bool is_new;
-    struct number *number = find(&r->events, id, &is_new);
+    gt_event_index *event = gt_index_map_at(&r->events, (struct gt_index_key){ { id } });
 
-    if (is_new) {
-        number->number = gt_workload_add_event(r->b->w);
-        r->b->w->events[number->number].id = id;
+    if (*event == GT_NONE) {
+        *event = gt_workload_add_event(r->b->w);
+        r->b->w->events[*event].id = id;
     }
-    return number->number;
+    return *event;
 }
 
 static gt_buffer_index buffer_of(struct recording *r, const struct gt_et_node *node)
 {
     struct gt_workload *w = r->b->w;
-    bool is_new;
-    struct number *number = find(&r->buffers, node->buffer, &is_new);
+    gt_buffer_index *buffer = gt_index_map_at(&r->buffers, (struct gt_index_key){ { node->buffer } });
     char *name;
 
-    if (!is_new)
-        return number->number;
-    number->number = gt_workload_add_buffer(w);
+    if (*buffer != GT_NONE)
+        return *buffer;
+    *buffer = gt_workload_add_buffer(w);
     name = gt_format("buffer %" PRIu64, node->buffer);
-    w->buffers[number->number].name = gt_name(w, name, strlen(name));
-    w->buffers[number->number].bytes = node->buffer_bytes;
-    w->buffers[number->number].memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
-    w->buffers[number->number].gpu = gt_et_gpu(r->b, node->buffer_device);
+    w->buffers[*buffer].name = gt_name(w, name, strlen(name));
+    w->buffers[*buffer].bytes = node->buffer_bytes;
+    w->buffers[*buffer].memory = node->memory != UINT8_MAX ? node->memory : GT_MEMORY_DEVICE;
+    w->buffers[*buffer].gpu = gt_et_gpu(r->b, node->buffer_device);
     free(name);
-    return number->number;
+    return *buffer;
 }
 
 /* Kinds that need more than a file holds only take their time; a launch has one operation, a graph's any number. */
@@ -260,9 +227,9 @@ int gt_et_build_recorded(struct gt_et_build *build, struct gt_error *error)
         if (is_call(&file->nodes[i]))
             status = add_call(&r, i, error);
     set_streams(&r);
-    free_numbers(r.threads);
-    free_numbers(r.events);
-    free_numbers(r.buffers);
+    gt_index_map_free(r.threads);
+    gt_index_map_free(r.events);
+    gt_index_map_free(r.buffers);
     free(r.first);
     free(r.ops);
     free(r.op_of_node);

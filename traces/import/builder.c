@@ -8,28 +8,19 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "sim/base/array.h"
 #include "sim/workload/ranges.h"
+#include "traces/import/index_map.h"
 #include "traces/import/internal.h"
 #include "traces/io/child.h"
 
-/* What a stream, a thread or a context is found by: up to four numbers. */
-struct key {
-    uint64_t process, a, b, c;
-};
-struct entry {
-    UT_hash_handle hh;
-    struct key key;
-    uint32_t index;
-};
 struct gt_import_maps {
-    struct entry *streams;       /* process, gpu, context, stream */
-    struct entry *threads;       /* process, id */
-    struct entry *contexts;      /* process, gpu, context; index: the context's number as shown */
-    struct entry *range_threads; /* process, id */
-    struct entry *owners;        /* (no process), gpu, context; index: processes that have it, less one */
+    struct gt_index_map *streams;       /* process, gpu, context, stream */
+    struct gt_index_map *threads;       /* process, id */
+    struct gt_index_map *contexts;      /* process, gpu, context; index: the context's number as shown */
+    struct gt_index_map *range_threads; /* process, id */
+    struct gt_index_map *owners;        /* (no process), gpu, context; index: processes that have it, less one */
 };
 
 /* Made-up context numbers of further processes with the same context are this far apart. */
@@ -52,25 +43,14 @@ void gt_import_give_notes(struct gt_import *import, struct gt_collective_notes *
     memset(&import->collectives, 0, sizeof import->collectives);
 }
 
-static void free_entries(struct entry *entries)
-{
-    struct entry *entry, *next;
-
-    HASH_ITER(hh, entries, entry, next)
-    {
-        HASH_DEL(entries, entry);
-        free(entry);
-    }
-}
-
 void gt_import_free(struct gt_import *import)
 {
     if (import->maps != NULL) {
-        free_entries(import->maps->streams);
-        free_entries(import->maps->threads);
-        free_entries(import->maps->range_threads);
-        free_entries(import->maps->contexts);
-        free_entries(import->maps->owners);
+        gt_index_map_free(import->maps->streams);
+        gt_index_map_free(import->maps->threads);
+        gt_index_map_free(import->maps->range_threads);
+        gt_index_map_free(import->maps->contexts);
+        gt_index_map_free(import->maps->owners);
         free(import->maps);
     }
     gt_collective_notes_free(&import->collectives);
@@ -169,21 +149,6 @@ uint32_t gt_import_marker_name(struct gt_import *import, const char *text, size_
     return gt_name(import->workload, text, length);
 }
 
-/* The entry of `key`, added with index GT_NONE where there is none. */
-static struct entry *find_or_add(struct entry **entries, const struct key *key)
-{
-    struct entry *entry;
-
-    HASH_FIND(hh, *entries, key, sizeof *key, entry);
-    if (entry == NULL) {
-        entry = gt_calloc(1, sizeof *entry);
-        entry->key = *key;
-        entry->index = GT_NONE;
-        HASH_ADD(hh, *entries, key, sizeof entry->key, entry);
-    }
-    return entry;
-}
-
 uint32_t gt_import_executable(struct gt_import *import, uint32_t id)
 {
     char text[16];
@@ -211,52 +176,49 @@ uint32_t gt_import_gpu(struct gt_import *import, uint32_t id)
 static uint32_t context_number(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context)
 {
     struct gt_import_maps *maps = import->maps;
-    const struct key key = { .process = process, .a = gpu, .b = context };
-    struct entry *own = find_or_add(&maps->contexts, &key);
+    uint32_t *own = gt_index_map_at(&maps->contexts, (struct gt_index_key){ { process, gpu, context } });
 
-    if (own->index == GT_NONE) {
-        struct entry *shared = find_or_add(&maps->owners, &(struct key){ .a = gpu, .b = context });
+    if (*own == GT_NONE) {
+        uint32_t *shared = gt_index_map_at(&maps->owners, (struct gt_index_key){ { gpu, context } });
 
-        shared->index++; /* from GT_NONE to 0 for the first */
-        own->index = context + shared->index * CONTEXT_STEP;
+        ++*shared; /* from GT_NONE to 0 for the first */
+        *own = context + *shared * CONTEXT_STEP;
     }
-    return own->index;
+    return *own;
 }
 
 uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context, uint64_t stream)
 {
-    struct key key = { .process = process, .a = gpu, .b = context, .c = stream };
-    struct entry *entry = find_or_add(&import->maps->streams, &key);
+    uint32_t *index =
+        gt_index_map_at(&import->maps->streams, (struct gt_index_key){ { process, gpu, context, stream } });
 
-    if (entry->index == GT_NONE) {
+    if (*index == GT_NONE) {
         struct gt_stream *added;
 
-        entry->index = gt_workload_add_stream(import->workload);
-        added = &import->workload->streams[entry->index];
+        *index = gt_workload_add_stream(import->workload);
+        added = &import->workload->streams[*index];
         added->gpu = gt_import_gpu(import, gpu);
         added->context = context_number(import, process, gpu, context);
         added->id = stream;
     }
-    return entry->index;
+    return *index;
 }
 
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id)
 {
-    struct key key = { .process = process, .a = id };
-    struct entry *entry = find_or_add(&import->maps->threads, &key);
+    uint32_t *index = gt_index_map_at(&import->maps->threads, (struct gt_index_key){ { process, id } });
 
-    if (entry->index == GT_NONE) {
-        entry->index = gt_workload_add_thread(import->workload);
-        import->workload->threads[entry->index].process = shown_process;
-        import->workload->threads[entry->index].id = id;
+    if (*index == GT_NONE) {
+        *index = gt_workload_add_thread(import->workload);
+        import->workload->threads[*index].process = shown_process;
+        import->workload->threads[*index].id = id;
     }
-    return entry->index;
+    return *index;
 }
 
 uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id)
 {
-    const struct key key = { .process = process, .a = id };
-    struct entry *entry;
+    uint32_t *index;
 
     if (import->range_count > 0) { /* neighbours are of one thread mostly */
         uint32_t last = import->ranges[import->range_count - 1].thread;
@@ -264,13 +226,13 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
         if (import->range_threads[last].process == process && import->range_threads[last].id == id)
             return last;
     }
-    entry = find_or_add(&import->maps->range_threads, &key);
-    if (entry->index == GT_NONE) {
+    index = gt_index_map_at(&import->maps->range_threads, (struct gt_index_key){ { process, id } });
+    if (*index == GT_NONE) {
         gt_array_grow(import->range_threads, import->range_thread_count, import->range_thread_room);
-        entry->index = import->range_thread_count++;
-        import->range_threads[entry->index] = (struct gt_import_range_thread){ process, shown_process, id };
+        *index = import->range_thread_count++;
+        import->range_threads[*index] = (struct gt_import_range_thread){ process, shown_process, id };
     }
-    return entry->index;
+    return *index;
 }
 
 /* From a profile's operators, annotations and steps to a workload's ranges. */

@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "traces/import/index_map.h"
 #include "traces/recorded/internal.h"
 
 /* What each of the recorder's kinds is to a trace. */
@@ -37,13 +36,6 @@ static const uint8_t kinds[GT_DID_KINDS] = {
     [GT_DID_UNPLAYED] = GT_CALL_OTHER,
 };
 static const uint32_t CUDA_NOT_READY = 600; /* what a query of work that is not done returns */
-
-/* The event that a handle means now. */
-struct event {
-    UT_hash_handle hh;
-    uint64_t handle;
-    uint32_t event;
-};
 
 static int compare_calls(const void *left, const void *right)
 {
@@ -117,33 +109,17 @@ static uint32_t event_shared(struct gt_recorded *recorded, const struct gt_recor
     return event;
 }
 
-/* An event is what its handle means from its creation on. */
-static uint32_t event_meant(struct gt_recorded *recorded, struct event **events, const struct gt_record_call *call)
+/* An event is what its handle means from its creation on; `events` has what handles mean now. */
+static uint32_t event_meant(struct gt_recorded *recorded, struct gt_index_map **events,
+                            const struct gt_record_call *call)
 {
-    struct event *entry;
+    uint32_t *event = gt_index_map_at(events, (struct gt_index_key){ { call->a } });
 
-    HASH_FIND(hh, *events, &call->a, sizeof call->a, entry);
-    if (entry == NULL) {
-        entry = gt_calloc(1, sizeof *entry);
-        entry->handle = call->a;
-        entry->event = add_event(recorded, call->a);
-        HASH_ADD(hh, *events, handle, sizeof entry->handle, entry);
-    } else if (call->what == GT_DID_EVENT_CREATE)
-        entry->event = add_event(recorded, call->a);
+    if (*event == GT_NONE || call->what == GT_DID_EVENT_CREATE)
+        *event = add_event(recorded, call->a);
     if (is_shared(call->what))
-        entry->event = event_shared(recorded, call, entry->event);
-    return entry->event;
-}
-
-static void free_events(struct event *events)
-{
-    struct event *event, *next;
-
-    HASH_ITER(hh, events, event, next)
-    {
-        HASH_DEL(events, event);
-        free(event);
-    }
+        *event = event_shared(recorded, call, *event);
+    return *event;
 }
 
 /* The memory that a call takes, or gives back. */
@@ -168,8 +144,8 @@ static bool several_gpus(const struct gt_recorded *recorded, const struct gt_rec
     return recorded->process_count > 1 || GT_RECORD_COUNT(process, GT_RECORDED_CONTEXT) > 1;
 }
 
-static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,
-                        const struct gt_record_call *record, uint32_t number)
+static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process *process,
+                        struct gt_index_map **events, const struct gt_record_call *record, uint32_t number)
 {
     uint32_t stream = GT_NONE, event = GT_NONE, buffer = GT_NONE;
     struct gt_import_call *call;
@@ -210,7 +186,7 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
         call->executable = gt_import_executable(&recorded->import, (uint32_t)record->a);
 }
 
-static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,
+static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *process, struct gt_index_map **events,
                      const struct gt_record_call *record)
 {
     struct gt_import_call *call = gt_import_add_call(&recorded->import);
@@ -283,7 +259,7 @@ void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_proc
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_CALL];
     struct gt_recorded_list *switches = &process->lists[GT_RECORDED_SWITCH];
-    struct event *events = NULL;
+    struct gt_index_map *events = NULL;
     uint32_t next_switch = 0;
 
     if (switches->count > 0)
@@ -297,6 +273,6 @@ void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_proc
         else if (call->what == GT_DID_EVENT_CREATE && call->result == 0)
             event_meant(recorded, &events, call);
     }
-    free_events(events);
+    gt_index_map_free(events);
     name_threads(recorded, process);
 }

@@ -4,14 +4,14 @@
 
 #include "traces/import/builder.h"
 #include "traces/import/cuda_api.h"
+#include "traces/import/index_map.h"
 #include "traces/io/json_line.h"
 #include "traces/tables/db.h"
 
 enum { ROCPD_SUFFIX_BYTES = 64, ROCPD_TABLE_BYTES = 128 };
 
-struct rocpd_text;   /* strings, kernels' names and messages met so far */
-struct rocpd_agent;  /* CPUs and GPUs */
-struct rocpd_stream; /* which GPU a stream is of */
+struct rocpd_text;  /* strings, kernels' names and messages met so far */
+struct rocpd_agent; /* CPUs and GPUs */
 
 /* The pointers that a call got: rocpd_arg. */
 struct rocpd_arguments {
@@ -44,8 +44,8 @@ struct rocpd {
     struct gt_json_line *json;
     struct rocpd_agent *agents;
     uint32_t agent_count, agent_room;
-    struct rocpd_stream *streams;
-    bool by_queue; /* the set has no streams: its queues stand for them */
+    struct gt_index_map *streams; /* by process, number and GPU; with GT_NONE for the GPU the first of that number */
+    bool by_queue;                /* the set has no streams: its queues stand for them */
     struct rocpd_arguments *arguments;
     size_t argument_count, argument_room;
     struct rocpd_mark *marks;
@@ -125,7 +125,6 @@ void rocpd_describe_gpus(struct rocpd *rocpd);
 int rocpd_read_operations(struct rocpd *rocpd, struct gt_error *error);
 /* The first stream of that number of a process, if an operation ran in it; GT_NONE. */
 uint32_t rocpd_known_stream(struct rocpd *rocpd, uint64_t process, int64_t stream);
-void rocpd_free_streams(struct rocpd *rocpd);
 
 /* regions.c: calls of HIP; markers (ROCTX) and collectives (RCCL) as ranges. */
 int rocpd_read_regions(struct rocpd *rocpd, struct gt_error *error);

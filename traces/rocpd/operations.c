@@ -3,64 +3,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "traces/rocpd/internal.h"
 
-struct rocpd_stream {
-    UT_hash_handle hh;
-    struct stream_key {
-        uint64_t process;
-        int64_t number;
-        uint64_t gpu; /* the profile's number; GT_NONE: the first stream of that number, whatever its GPU */
-    } key;
-    uint32_t gpu;    /* the profile's number */
-    uint32_t stream; /* in the workload */
-};
-
-static const struct rocpd_stream *look_up(const struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
+/* A stream of the workload; GT_NONE: there is none so far.  `gpu` is the profile's number; GT_NONE: of any GPU. */
+static uint32_t look_up(const struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
 {
-    const struct stream_key key = { process, number, gpu };
-    struct rocpd_stream *found;
+    const uint32_t *stream =
+        gt_index_map_find(rocpd->streams, (struct gt_index_key){ { process, (uint64_t)number, gpu } });
 
-    HASH_FIND(hh, rocpd->streams, &key, sizeof key, found);
-    return found;
-}
-
-static void add_key(struct rocpd *rocpd, const struct stream_key *key, uint32_t gpu, uint32_t stream)
-{
-    struct rocpd_stream *added = gt_calloc(1, sizeof *added);
-
-    added->key = *key;
-    added->gpu = gpu;
-    added->stream = stream;
-    HASH_ADD(hh, rocpd->streams, key, sizeof added->key, added);
+    return stream == NULL ? GT_NONE : *stream;
 }
 
 /* Streams are numbered within a process, but each GPU has a stream 0.  Where the GPU is not known (GT_NONE), it is any stream of
  * that number. */
 static uint32_t find_stream(struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t gpu)
 {
-    const struct rocpd_stream *found = look_up(rocpd, process, number, gpu);
-    uint32_t known = gpu == GT_NONE ? 0 : gpu, stream;
+    uint32_t known = gpu == GT_NONE ? 0 : gpu, stream = look_up(rocpd, process, number, gpu), *first;
 
-    if (found != NULL)
-        return found->stream;
+    if (stream != GT_NONE)
+        return stream;
     stream = gt_import_stream(&rocpd->import, process, known, 0, (uint64_t)number);
     /* Queues wait for each other only by events; so do streams, but for the default one. */
     rocpd->import.workload->streams[stream].flags =
         number == 0 && !rocpd->by_queue ? GT_STREAM_LEGACY_DEFAULT : GT_STREAM_NON_BLOCKING;
-    if (look_up(rocpd, process, number, GT_NONE) == NULL)
-        add_key(rocpd, &(struct stream_key){ process, number, GT_NONE }, known, stream);
-    add_key(rocpd, &(struct stream_key){ process, number, known }, known, stream);
+    *gt_index_map_at(&rocpd->streams, (struct gt_index_key){ { process, (uint64_t)number, known } }) = stream;
+    first = gt_index_map_at(&rocpd->streams, (struct gt_index_key){ { process, (uint64_t)number, GT_NONE } });
+    if (*first == GT_NONE)
+        *first = stream;
     return stream;
 }
 
 uint32_t rocpd_known_stream(struct rocpd *rocpd, uint64_t process, int64_t stream)
 {
-    const struct rocpd_stream *found = look_up(rocpd, process, stream, GT_NONE);
-
-    return found == NULL ? GT_NONE : found->stream;
+    return look_up(rocpd, process, stream, GT_NONE);
 }
 
 /* The GPU whose stream a copy ran in: the table does not say it.  It is the target or the source, whichever has a stream of that
@@ -68,28 +43,18 @@ uint32_t rocpd_known_stream(struct rocpd *rocpd, uint64_t process, int64_t strea
 static uint32_t gpu_of_copy(const struct rocpd *rocpd, uint64_t process, int64_t number, uint32_t source,
                             uint32_t target)
 {
-    const struct rocpd_stream *found = NULL;
+    const struct gt_workload *workload = rocpd->import.workload;
+    uint32_t found = GT_NONE;
 
     if (target != GT_NONE)
         found = look_up(rocpd, process, number, target);
-    if (found == NULL && source != GT_NONE)
+    if (found == GT_NONE && source != GT_NONE)
         found = look_up(rocpd, process, number, source);
-    if (found == NULL && number != 0)
+    if (found == GT_NONE && number != 0)
         found = look_up(rocpd, process, number, GT_NONE);
-    if (found != NULL)
-        return found->gpu;
+    if (found != GT_NONE)
+        return workload->gpus[workload->streams[found].gpu].id;
     return target != GT_NONE ? target : source;
-}
-
-void rocpd_free_streams(struct rocpd *rocpd)
-{
-    struct rocpd_stream *stream, *next;
-
-    HASH_ITER(hh, rocpd->streams, stream, next)
-    {
-        HASH_DEL(rocpd->streams, stream);
-        free(stream);
-    }
 }
 
 static int64_t stream_number(const struct rocpd *rocpd, const struct rocpd_place *place)

@@ -128,7 +128,7 @@ static struct gt_workload *read_rocpd(const char *path, const struct gt_import_o
         workload = finish(&rocpd, path, options, error);
     gt_json_line_free(rocpd.json);
     rocpd_free_texts(&rocpd);
-    rocpd_free_streams(&rocpd);
+    gt_index_map_free(rocpd.streams);
     free(rocpd.suffixes);
     free(rocpd.agents);
     free(rocpd.arguments);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
 #include "traces/rocpd/internal.h"
@@ -90,45 +88,6 @@ const struct rocpd_arguments *rocpd_arguments_of(const struct rocpd *rocpd, int6
                : bsearch(&key, rocpd->arguments, rocpd->argument_count, sizeof key, by_event_id);
 }
 
-/* What a pointer of a process means: a stream, or the event that its last record made. */
-struct meaning {
-    UT_hash_handle hh;
-    struct meaning_key {
-        uint64_t process, pointer;
-    } key;
-    uint32_t index;
-};
-
-static struct meaning *find(struct meaning *meanings, uint64_t process, uint64_t pointer)
-{
-    const struct meaning_key key = { process, pointer };
-    struct meaning *found;
-
-    HASH_FIND(hh, meanings, &key, sizeof key, found);
-    return found;
-}
-
-static struct meaning *learn(struct meaning **meanings, uint64_t process, uint64_t pointer, uint32_t index)
-{
-    struct meaning *added = gt_calloc(1, sizeof *added);
-
-    added->key = (struct meaning_key){ process, pointer };
-    added->index = index;
-    HASH_ADD(hh, *meanings, key, sizeof added->key, added);
-    return added;
-}
-
-static void forget(struct meaning *meanings)
-{
-    struct meaning *meaning, *next;
-
-    HASH_ITER(hh, meanings, meaning, next)
-    {
-        HASH_DEL(meanings, meaning);
-        free(meaning);
-    }
-}
-
 /* In which stream an operation of a call ran: by process and the number that both share. */
 struct launch_stream {
     uint64_t process;
@@ -177,61 +136,67 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
-/* What each pointer meant first, which holds before its first launch, too. */
-static struct meaning *learn_streams(struct rocpd *rocpd, const struct launch_stream *launches)
+/* What a pointer of a process means: a stream, or the event that its last record made. */
+static struct gt_index_key key_of(const struct rocpd_mark *mark, uint64_t pointer)
 {
-    struct meaning *streams = NULL;
+    return (struct gt_index_key){ { mark->process, pointer } };
+}
+
+/* What each pointer meant first, which holds before its first launch, too. */
+static struct gt_index_map *learn_streams(struct rocpd *rocpd, const struct launch_stream *launches)
+{
+    struct gt_index_map *streams = NULL;
 
     for (size_t i = 0; i < rocpd->mark_count; i++) {
         const struct rocpd_mark *mark = &rocpd->marks[i];
         const struct launch_stream *launch = launch_of(&rocpd->import, launches, mark);
 
-        if (launch != NULL && find(streams, mark->process, mark->arguments.stream) == NULL)
-            learn(&streams, mark->process, mark->arguments.stream, launch->stream);
+        if (launch != NULL && gt_index_map_find(streams, key_of(mark, mark->arguments.stream)) == NULL)
+            *gt_index_map_at(&streams, key_of(mark, mark->arguments.stream)) = launch->stream;
     }
     return streams;
 }
 
 /* `launch`: of this call, which renews what its pointer means; NULL. */
-static uint32_t stream_of(struct rocpd *rocpd, struct meaning *streams, const struct launch_stream *launch,
+static uint32_t stream_of(struct rocpd *rocpd, struct gt_index_map *streams, const struct launch_stream *launch,
                           const struct rocpd_mark *mark)
 {
-    struct meaning *known = NULL;
+    uint32_t *known = NULL;
 
     if (mark->arguments.has_stream)
-        known = find(streams, mark->process, mark->arguments.stream);
+        known = gt_index_map_find(streams, key_of(mark, mark->arguments.stream));
     if (known != NULL && launch != NULL)
-        known->index = launch->stream;
+        *known = launch->stream;
     if (known != NULL)
-        return known->index;
+        return *known;
     /* hipStream_t 0 is the default stream. */
     return mark->arguments.has_stream && mark->arguments.stream == 0 ? rocpd_known_stream(rocpd, mark->process, 0)
                                                                      : GT_NONE;
 }
 
-static uint32_t event_of(struct rocpd *rocpd, struct meaning **events, const struct rocpd_mark *mark, bool is_record)
+static uint32_t event_of(struct rocpd *rocpd, struct gt_index_map **events, const struct rocpd_mark *mark,
+                         bool is_record)
 {
-    struct meaning *known;
+    uint32_t *known;
 
     if (!mark->arguments.has_event)
         return GT_NONE;
-    known = find(*events, mark->process, mark->arguments.event);
     if (is_record) {
         struct gt_workload *workload = rocpd->import.workload;
         uint32_t event = gt_workload_add_event(workload);
 
         workload->events[event].id = mark->arguments.event;
-        if (known == NULL)
-            known = learn(events, mark->process, mark->arguments.event, event);
-        known->index = event;
+        *gt_index_map_at(events, key_of(mark, mark->arguments.event)) = event;
+        return event;
     }
-    return known != NULL ? known->index : GT_NONE;
+    known = gt_index_map_find(*events, key_of(mark, mark->arguments.event));
+    return known != NULL ? *known : GT_NONE;
 }
 
 void rocpd_resolve_targets(struct rocpd *rocpd)
 {
     struct launch_stream *launches = list_launches(&rocpd->import);
-    struct meaning *streams, *events = NULL;
+    struct gt_index_map *streams, *events = NULL;
 
     if (rocpd->mark_count > 1)
         qsort(rocpd->marks, rocpd->mark_count, sizeof *rocpd->marks, by_time);
@@ -243,7 +208,7 @@ void rocpd_resolve_targets(struct rocpd *rocpd)
         call->stream = stream_of(rocpd, streams, launch_of(&rocpd->import, launches, mark), mark);
         call->event = event_of(rocpd, &events, mark, call->kind == GT_CALL_EVENT_RECORD);
     }
-    forget(streams);
-    forget(events);
+    gt_index_map_free(streams);
+    gt_index_map_free(events);
     free(launches);
 }

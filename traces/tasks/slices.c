@@ -16,6 +16,7 @@
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
 #include "traces/export/perfetto.pb-c.h"
+#include "traces/import/index_map.h"
 #include "traces/io/protobuf_fields.h"
 
 typedef Perfetto__Protos__TracePacket Packet;
@@ -39,14 +40,7 @@ struct open_slice {
     uint32_t kind, outer; /* in reader.open; GT_NONE */
 };
 
-/* Names that packets give by number, within a sequence of packets; and kinds by name. */
-struct name {
-    UT_hash_handle hh;
-    struct name_key {
-        uint64_t sequence, iid;
-    } key;
-    uint32_t kind;
-};
+/* Kinds by name. */
 struct kind {
     UT_hash_handle hh;
     uint32_t index;
@@ -56,7 +50,7 @@ struct kind {
 struct reader {
     struct gt_task_slices *slices;
     struct track *tracks;
-    struct name *names;
+    struct gt_index_map *names; /* kinds that packets name by number, within a sequence of packets */
     struct kind *kinds;
     struct open_slice *open; /* a stack a track, linked by `outer`; those that ended are used again */
     uint32_t open_count, open_room, unused;
@@ -155,29 +149,22 @@ static void take_names(struct reader *reader, const Packet *packet)
     const Perfetto__Protos__InternedData *data = packet->interned_data;
 
     for (size_t i = 0; data != NULL && i < data->n_event_names; i++) {
-        const struct name_key key = { packet->trusted_packet_sequence_id, data->event_names[i]->iid };
+        const struct gt_index_key key = { { packet->trusted_packet_sequence_id, data->event_names[i]->iid } };
         const char *text = data->event_names[i]->name;
-        struct name *name;
 
-        HASH_FIND(hh, reader->names, &key, sizeof key, name);
-        if (name == NULL) {
-            name = gt_calloc(1, sizeof *name);
-            name->key = key;
-            HASH_ADD(hh, reader->names, key, sizeof name->key, name);
-        }
-        name->kind = find_kind(reader, text != NULL ? text : "");
+        *gt_index_map_at(&reader->names, key) = find_kind(reader, text != NULL ? text : "");
     }
 }
 
 static uint32_t kind_of(struct reader *reader, const Packet *packet)
 {
-    const struct name_key key = { packet->trusted_packet_sequence_id, packet->track_event->name_iid };
-    struct name *name = NULL;
+    const struct gt_index_key key = { { packet->trusted_packet_sequence_id, packet->track_event->name_iid } };
+    const uint32_t *kind;
 
     if (packet->track_event->name != NULL)
         return find_kind(reader, packet->track_event->name);
-    HASH_FIND(hh, reader->names, &key, sizeof key, name);
-    return name != NULL ? name->kind : find_kind(reader, "unnamed");
+    kind = gt_index_map_find(reader->names, key);
+    return kind != NULL ? *kind : find_kind(reader, "unnamed");
 }
 
 static void begin_slice(struct reader *reader, struct track *track, const Packet *packet)
@@ -280,7 +267,6 @@ static int by_worker(const void *left, const void *right)
 static void free_reader(struct reader *reader)
 {
     struct track *track, *next_track;
-    struct name *name, *next_name;
     struct kind *kind, *next_kind;
 
     HASH_ITER(hh, reader->tracks, track, next_track)
@@ -288,11 +274,7 @@ static void free_reader(struct reader *reader)
         HASH_DEL(reader->tracks, track);
         free(track);
     }
-    HASH_ITER(hh, reader->names, name, next_name)
-    {
-        HASH_DEL(reader->names, name);
-        free(name);
-    }
+    gt_index_map_free(reader->names);
     HASH_ITER(hh, reader->kinds, kind, next_kind)
     {
         HASH_DEL(reader->kinds, kind);

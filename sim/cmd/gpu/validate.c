@@ -220,7 +220,7 @@ static void validate_trace(struct work *work, size_t number)
     if (work->arguments->shrink)
         work->shrinker.rows[work->shared->row_count].number = (uint32_t)number;
     work->shared->row_count++;
-    if (work->arguments->tables && work->arguments->format == GT_FORMAT_TABLE)
+    if (work->arguments->lines)
         gt_judged_print(stdout, row);
 }
 
@@ -284,7 +284,7 @@ static void print_all(const struct work *work, uint32_t count, const struct gt_s
         more[more_count++] = gt_shrink_table(&work->shrinker);
     if (work->arguments->random > 0)
         more[more_count++] = gt_rules_table(work->shared->fired, format);
-    if (format == GT_FORMAT_TABLE) {
+    if (work->arguments->lines) {
         gt_judged_print_summary(stdout, suite);
         gt_tables_print(stdout, format, more, more_count);
     } else {
@@ -319,7 +319,7 @@ static int validate_all(struct work *work, struct gt_error *error)
 {
     const struct gt_validate_arguments *arguments = work->arguments;
 
-    if (work->shared->starts == 1 && arguments->tables && arguments->format == GT_FORMAT_TABLE)
+    if (work->shared->starts == 1 && arguments->lines)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !gt_interrupted() && !work->lost)
         validate_trace(work, work->shared->next++);

@@ -61,9 +61,33 @@ static const struct argp_option options[] = {
       "SM",
       0 },
     { "format", 'f', "table|csv|json", 0, "Output format (default: table, line by line)", 0 },
+    GT_OPTION_TABLE("traces, summary, shrunk, rules"),
     GT_OPTION_QUIET_FORMAT,
     { 0 },
 };
+
+static void check(struct argp_state *state, const struct gt_validate_arguments *arguments)
+{
+    if (arguments->random == 0 && arguments->trace_count == 0)
+        argp_error(state, "name a trace to validate, or give --random");
+    if (arguments->random > 0 && arguments->trace_count > 0)
+        argp_error(state, "--random generates traces: do not name any");
+    if (arguments->random == 0 && arguments->families != NULL)
+        argp_error(state, "--families needs --random=N");
+    if (arguments->random > 0 && arguments->share != NULL)
+        argp_error(state,
+                   "--share is for traces that are named; --families=sliced,mps,percent,green are random ones");
+    if (arguments->share != NULL && arguments->trace_count > GT_SHARED_TRACES_MAX)
+        argp_error(state, "more than %d traces share a GPU", GT_SHARED_TRACES_MAX);
+    if (arguments->random == 0 && arguments->shrink)
+        argp_error(state, "--shrink needs --random=N");
+    if (arguments->random == 0 && arguments->kernels != NULL)
+        argp_error(state, "--kernels needs --random=N");
+    if (arguments->measured != NULL && arguments->shrink)
+        argp_error(state, "--shrink runs new traces, so it needs a GPU: leave out --measured");
+    gt_option_table_needs(state, "shrunk", "--shrink", arguments->shrink);
+    gt_option_table_needs(state, "rules", "--random=N", arguments->random > 0);
+}
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
@@ -93,30 +117,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->format = gt_option_format(state, text);
         arguments->tables = true;
         return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARGS:
         arguments->traces = state->argv + state->next;
         arguments->trace_count = (size_t)(state->argc - state->next);
         return 0;
     case ARGP_KEY_END:
-        arguments->tables |= !arguments->model.quiet;
-        if (arguments->random == 0 && arguments->trace_count == 0)
-            argp_error(state, "name a trace to validate, or give --random");
-        if (arguments->random > 0 && arguments->trace_count > 0)
-            argp_error(state, "--random generates traces: do not name any");
-        if (arguments->random == 0 && arguments->families != NULL)
-            argp_error(state, "--families needs --random=N");
-        if (arguments->random > 0 && arguments->share != NULL)
-            argp_error(state,
-                       "--share is for traces that are named; --families=sliced,mps,percent,green are random ones");
-        if (arguments->share != NULL && arguments->trace_count > GT_SHARED_TRACES_MAX)
-            argp_error(state, "more than %d traces share a GPU", GT_SHARED_TRACES_MAX);
-        if (arguments->random == 0 && arguments->shrink)
-            argp_error(state, "--shrink needs --random=N");
-        if (arguments->random == 0 && arguments->kernels != NULL)
-            argp_error(state, "--kernels needs --random=N");
-        if (arguments->measured != NULL && arguments->shrink)
-            argp_error(state, "--shrink runs new traces, so it needs a GPU: leave out --measured");
+        check(state, arguments);
+        arguments->tables |= !arguments->model.quiet || gt_tables_chosen();
+        arguments->lines = arguments->tables && !gt_tables_chosen() && arguments->format == GT_FORMAT_TABLE;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

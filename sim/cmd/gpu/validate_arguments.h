@@ -28,6 +28,7 @@ struct gt_validate_arguments {
     enum gt_format format;
     bool surrogates, check, blocks, shrink;
     bool tables; /* on standard output */
+    bool lines;  /* for people, while the work goes on: one a trace, and a sentence in place of table "summary" */
 };
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */

@@ -72,6 +72,20 @@ enum gt_format gt_option_format(const struct argp_state *state, const char *text
     return format;
 }
 
+void gt_option_table(const struct argp_state *state, const char *text)
+{
+    const char *known = gt_tables_choose(text);
+
+    if (known != NULL)
+        argp_error(state, "unknown table '%s'; tables are %s", text, known);
+}
+
+void gt_option_table_needs(const struct argp_state *state, const char *table, const char *option, bool given)
+{
+    if (!given && gt_table_is_chosen(table))
+        argp_error(state, "--table=%s needs %s", table, option);
+}
+
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place)
 {
     if (*place != NULL)
@@ -283,6 +297,17 @@ static bool asks_for_help(const struct table *table, int argc, char **argv)
     return help;
 }
 
+/* The names in the row of GT_OPTION_TABLE; NULL where there is none. */
+static const char *table_names(const struct argp *parser)
+{
+    const struct argp_option *option = parser->options;
+
+    for (; option != NULL && (option->name != NULL || option->key != 0); option++)
+        if (option->key == GT_KEY_TABLE)
+            return option->doc + sizeof GT_TABLE_HELP - 1;
+    return NULL;
+}
+
 static void parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input)
 {
     static char option[] = "--help";
@@ -295,6 +320,7 @@ static void parse(const struct argp *parser, int argc, char **argv, unsigned fla
     free(table.shorts);
     if (help)
         argp_parse(parser, 2, (char *[]){ argv[0], option, NULL }, 0, NULL, input);
+    gt_tables_declare(table_names(parser));
     argp_parse(parser, argc, argv, flags, NULL, input);
 }
 

@@ -56,12 +56,18 @@ void gt_option_reals(const struct argp_state *state, const char *name, char *tex
     }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
-/* Option --table of commands that print several tables, as a row; its value goes to gt_tables_choose() (table.h). */
+/* Option --table of commands that print several tables, as a row of a command's own table, and its value.  `names`, "run, interval",
+ * are those of all tables that the command can print, whatever its input: gt_parse() declares them (table.h), the help lists
+ * them, and any other is wrong usage before anything is done. */
 enum { GT_KEY_TABLE = 0x2000 };
-#define GT_OPTION_TABLE                                                                            \
-    {                                                                                              \
-        "table", GT_KEY_TABLE, "NAME", 0, "Print only this table; a wrong name lists all names", 0 \
+#define GT_TABLE_HELP "Print only this table: "
+#define GT_OPTION_TABLE(names)                                   \
+    {                                                            \
+        "table", GT_KEY_TABLE, "NAME", 0, GT_TABLE_HELP names, 0 \
     }
+void gt_option_table(const struct argp_state *state, const char *text);
+/* At the end of the arguments: a table that there is only with `option`, where that is not `given`, is wrong usage, too. */
+void gt_option_table_needs(const struct argp_state *state, const char *table, const char *option, bool given);
 
 /* Option --quiet, as a row of a command's table.  It silences progress, notes and warnings, everywhere.  What a command
  * prints on standard output stays where that is its answer; where its result is a file, a table goes too, unless --format

@@ -250,17 +250,38 @@ static void print_json(FILE *out, struct gt_table *const *tables, size_t count)
 
 /* What --table asks for; a process is one command. */
 static struct {
-    const char *name; /* NULL: every table */
+    const char *declared; /* "run, interval": NULL: any name is one */
+    const char *name;     /* NULL: every table */
     bool printed;
     char *others; /* "gaps, pairs": the tables passed over; NULL: none */
 } choice;
 
-void gt_tables_choose(const char *name)
+static bool is_declared(const char *name)
 {
+    size_t length = strlen(name);
+
+    for (const char *at = choice.declared; at != NULL; at = strchr(at, ' ')) {
+        at += strspn(at, " ");
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+            return true;
+    }
+    return choice.declared == NULL;
+}
+
+void gt_tables_declare(const char *names)
+{
+    choice.declared = names;
+}
+
+const char *gt_tables_choose(const char *name)
+{
+    if (name != NULL && !is_declared(name))
+        return choice.declared;
     free(choice.others);
     choice.name = name;
     choice.printed = false;
     choice.others = NULL;
+    return NULL;
 }
 
 bool gt_tables_chosen(void)
@@ -268,17 +289,16 @@ bool gt_tables_chosen(void)
     return choice.name != NULL;
 }
 
-char *gt_tables_missing(bool failed)
+bool gt_table_is_chosen(const char *name)
 {
-    char *clean, *text;
+    return choice.name != NULL && strcmp(choice.name, name) == 0;
+}
 
-    if (choice.name == NULL || choice.printed || (failed && choice.others == NULL))
+char *gt_tables_missing(void)
+{
+    if (choice.name == NULL || choice.printed || choice.others == NULL)
         return NULL;
-    clean = gt_clean_name(choice.name);
-    text = choice.others == NULL ? gt_format("no table is printed here, so no '%s'", clean)
-                                 : gt_format("no table '%s' is printed here; tables are %s", clean, choice.others);
-    free(clean);
-    return text;
+    return gt_format("there is no table '%s' here; there are %s", choice.name, choice.others);
 }
 
 static void pass_over(const struct gt_table *table)
@@ -307,12 +327,22 @@ static void print_tables(FILE *out, enum gt_format format, struct gt_table *cons
     }
 }
 
+static void check_names(enum gt_format format, struct gt_table *const *tables, size_t count)
+{
+    bool titles = format == GT_FORMAT_TABLE && choice.name == NULL;
+
+    for (size_t i = 0; i < count && !titles; i++)
+        if (!is_declared(tables[i]->name))
+            gt_bug("table %s is not declared", tables[i]->name);
+}
+
 void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count)
 {
+    check_names(format, tables, count);
     if (choice.name == NULL)
         print_tables(out, format, tables, count);
     for (size_t i = 0; choice.name != NULL && i < count; i++) {
-        if (strcmp(tables[i]->name, choice.name) == 0) {
+        if (gt_table_is_chosen(tables[i]->name)) {
             print_tables(out, format, &tables[i], 1);
             choice.printed = true;
         } else {

@@ -62,13 +62,18 @@ void gt_table_real(struct gt_table *table, double value, int decimals); /* decim
  * and in CSV where `out` is a terminal; JSON says them by escapes; CSV for programs has every text as traced. */
 void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count);
 
+/* The names of all tables that this process, which is one command, can print: "run, interval".  A table of another name is a bug
+ * from here on, but among several for people, where names are titles.  `names` must last; NULL: any. */
+void gt_tables_declare(const char *names);
 /* Option --table: from here on gt_tables_print() prints the table of this name alone, untitled, and nothing where it is not among
- * them. `name` must last. */
-void gt_tables_choose(const char *name);
+ * them; NULL: all. `name` must last. Returns NULL; where no table of this name is declared, it chooses none and returns those that
+ * are. */
+const char *gt_tables_choose(const char *name);
 /* Was one chosen?  Commands then leave out what they print beside tables, and leave no table out for the format's sake. */
 bool gt_tables_chosen(void);
-/* At the end of a command: NULL where the chosen table was printed, or none was chosen; else what is wrong, with the names of the
- * tables that were there; malloced.  NULL, too, where the command failed before it came to tables. */
-char *gt_tables_missing(bool failed);
+bool gt_table_is_chosen(const char *name);
+/* At the end of a command: NULL where the chosen table was printed, none was chosen, or no table at all was to be printed; else
+ * what is wrong, with the names of the tables that this run has; malloced. */
+char *gt_tables_missing(void);
 
 #endif

@@ -226,15 +226,15 @@ static struct gt_table *tree_for_programs(const struct gt_launch_tree *tree)
 int gt_breakdown_tables(const struct gt_breakdown *breakdown, enum gt_format format, size_t most,
                         struct gt_table **tables)
 {
-    bool people = format == GT_FORMAT_TABLE;
+    bool people = format == GT_FORMAT_TABLE, all = !people || gt_tables_chosen();
     int count = 0;
 
     tables[count++] = breakdown_table(breakdown);
-    if (!people || breakdown->lane_count > 1)
+    if (all || breakdown->lane_count > 1)
         tables[count++] = ranks_table(breakdown);
-    if (!people || breakdown->step_count > 1)
+    if (all || breakdown->step_count > 1)
         tables[count++] = people ? steps_for_people(breakdown, most) : steps_for_programs(breakdown);
-    if (!people || breakdown->host_count > 0)
+    if (all || breakdown->host_count > 0)
         tables[count++] = hosts_table(breakdown, most);
     return count;
 }
@@ -244,7 +244,7 @@ int gt_launch_tables(const struct gt_loaded_run *run, enum gt_format format, siz
     bool people = format == GT_FORMAT_TABLE;
     struct gt_launch_tree tree;
 
-    if (people && run->range_count == 0)
+    if (people && run->range_count == 0 && !gt_tables_chosen())
         return 0;
     gt_launch_tree_find(run, &tree);
     tables[0] = people ? tree_for_people(&tree, most) : tree_for_programs(&tree);

@@ -17,7 +17,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("comparison, warnings, cycles, kernels, change, traces, summary"),
     { 0 },
 };
 
@@ -27,7 +27,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -199,18 +199,19 @@ static struct gt_table *warnings_table(const struct gt_subject *subject)
 }
 
 /* CSV is the comparison, one heading and one line, so that many can be put together; kernels come behind. */
-static void print_tables(const struct gt_subject *subject, const struct gt_comparison *comparison,
-                         const struct gt_kernels *kernels, enum gt_format format)
+static void print_tables(const struct compared *compared, enum gt_format format)
 {
-    struct gt_table *tables[4] = { comparison_table(subject, comparison) };
+    struct gt_table *tables[5] = { comparison_table(&compared->subject, &compared->comparison) };
     size_t count = 1;
 
     if (format != GT_FORMAT_CSV || gt_tables_chosen())
-        tables[count++] = warnings_table(subject);
-    if (kernels->count > 0) {
-        tables[count++] = gt_kernel_error_table(kernels);
-        tables[count++] = gt_kernel_rows_table(kernels);
+        tables[count++] = warnings_table(&compared->subject);
+    if (compared->kernels.count > 0) {
+        tables[count++] = gt_kernel_error_table(&compared->kernels);
+        tables[count++] = gt_kernel_rows_table(&compared->kernels);
     }
+    if (compared->change.without != 0 && gt_tables_chosen())
+        tables[count++] = change_table(&compared->subject, &compared->change);
     gt_tables_print(stdout, format, tables, count);
     while (count > 0)
         gt_table_free(tables[--count]);
@@ -247,10 +248,10 @@ static void print(const struct compared *compared, enum gt_format format)
 {
     if (format == GT_FORMAT_JSON && !gt_tables_chosen())
         print_json(&compared->subject, &compared->comparison, &compared->kernels, &compared->change);
-    else if (format == GT_FORMAT_TABLE && compared->change.without != 0)
+    else if (format == GT_FORMAT_TABLE && compared->change.without != 0 && !gt_tables_chosen())
         print_change(&compared->subject, &compared->change);
     else
-        print_tables(&compared->subject, &compared->comparison, &compared->kernels, format);
+        print_tables(compared, format);
 }
 
 static int print_comparison(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)

@@ -18,7 +18,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("diff, totals, critical_path, critical_path_names, critical_path_operators, gaps, kernels, "
+                    "copies, copied, calls, steps, operators, operations, notes"),
     { "run", 'r', "simulated|measured", 0,
       "Which runs: the newest simulated runs (the default) or the newest measured runs", 0 },
     { "top", OPTION_TOP, "N", 0,
@@ -35,7 +36,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'r': arguments->run = kinds[gt_option_either(state, "run", text, kinds[0], kinds[1])]; return 0;
     case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
     case ARGP_KEY_ARG:

@@ -114,7 +114,9 @@ static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("summary, limit, breakdown, breakdown_ranks, breakdown_steps, host_while_idle, launch_tree, "
+                    "critical_path, steps, operators, kernel_families, kernels, gaps, pairs, copies, blocked_calls, "
+                    "ranks, findings, advised, launch, pipes, stalls, instructions, advice"),
     GT_OPTION_QUIET_ANSWER,
     { "full", OPTION_FULL, NULL, 0, "Print all tables, not only the summary", 0 },
     { "no-predict", OPTION_NO_PREDICT, NULL, 0, "Do not simulate the recommended changes", 0 },
@@ -149,7 +151,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &request->filter; return 0;
     case 'f': request->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'q': request->quiet = true; return 0;
     case OPTION_FULL: request->full = true; return 0;
     case OPTION_NO_PREDICT: request->no_predict = true; return 0;

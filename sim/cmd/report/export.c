@@ -10,6 +10,8 @@
 #include "traces/export/export.h"
 #include "traces/store/tables.h"
 
+enum { OPTION_TABLE = 256 };
+
 struct arguments {
     const char *format, *store, *output, *table;
     const struct gt_exporter *exporter;
@@ -18,7 +20,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     { "output", 'o', "FILE", 0, "File to write; - is standard output; .gz and .zst compress", 0 },
-    { "table", GT_KEY_TABLE, "NAME", 0,
+    { "table", OPTION_TABLE, "NAME", 0,
       "csv: Export this view or table of the store as it is (gridtide-store(5) describes them)", 0 },
     { 0 },
 };
@@ -29,7 +31,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'o': arguments->output = text; return 0;
-    case GT_KEY_TABLE: arguments->table = text; return 0;
+    case OPTION_TABLE: arguments->table = text; return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)
             arguments->format = text;

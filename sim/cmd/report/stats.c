@@ -19,7 +19,9 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("summary, breakdown, breakdown_ranks, breakdown_steps, host_while_idle, streams, kernels, steps, "
+                    "operators, launch_tree, tasks, task_kinds, polls, copies, sms, occupancy, critical_path, "
+                    "critical_path_segments, notes, workers"),
     { "run", 'r', "simulated|measured", 0,
       "Which run: the newest simulated run (the default) or the newest measured run", 0 },
     { "recorded-tasks", 'T', "FILE", 0,
@@ -35,7 +37,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'r':
         if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
             argp_error(state, "unknown kind of run '%s'; kinds are simulated, measured", text);
@@ -44,6 +46,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'T': arguments->recorded_tasks = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run' wrote"); return 0;
+    case ARGP_KEY_END:
+        gt_option_table_needs(state, "workers", "--recorded-tasks", arguments->recorded_tasks != NULL);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -441,7 +441,7 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
 int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enum gt_format format,
                     struct gt_table **tables, struct gt_error *error)
 {
-    bool people = format == GT_FORMAT_TABLE;
+    bool people = format == GT_FORMAT_TABLE, all = !people || gt_tables_chosen();
     size_t most_names = people ? NAMES_FOR_PEOPLE : SIZE_MAX;
     uint64_t most_segments = people ? GT_SEGMENTS_FOR_PEOPLE : GT_SEGMENTS_FOR_PROGRAMS;
     struct gt_breakdown breakdown;
@@ -451,7 +451,7 @@ int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enu
     gt_breakdown_find(run, &breakdown);
     count += gt_breakdown_tables(&breakdown, format, most_names, &tables[count]);
     gt_breakdown_free(&breakdown);
-    if (people) {
+    if (!all) {
         tables[count++] = streams_table(stats, "streams", CELLS_FIRST);
         if (stats->summary.waits_known)
             tables[count++] = streams_table(stats, "stream idle between operations", CELLS_SECOND);
@@ -461,11 +461,11 @@ int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enu
         tables[count++] = streams_table(stats, "streams", CELLS_BOTH);
         tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_names);
     }
-    if (!people)
+    if (all)
         tables[count++] = gt_stats_steps_table(stats, GT_STEP_ALL, most_names);
-    for (int part = GT_STEP_HOST; people && stats->step_count > 0 && part <= GT_STEP_GPU; part++)
+    for (int part = GT_STEP_HOST; !all && stats->step_count > 0 && part <= GT_STEP_GPU; part++)
         tables[count++] = gt_stats_steps_table(stats, (enum gt_step_part)part, most_names);
-    if (!people || stats->operator_count > 0)
+    if (all || stats->operator_count > 0)
         tables[count++] = gt_stats_operators_table(stats, most_names);
     count += gt_launch_tables(run, format, most_names, &tables[count]);
     if (stats->tasks.count > 0) {
@@ -485,7 +485,7 @@ int gt_stats_tables(struct gt_stats *stats, const struct gt_loaded_run *run, enu
         return -1;
     }
     count++;
-    if (!people || stats->note_count > 0 || stats->kernel_count > most_names || stats->path_count > most_names ||
+    if (all || stats->note_count > 0 || stats->kernel_count > most_names || stats->path_count > most_names ||
         stats->step_count > most_names || stats->operator_count > most_names || stats->path_segments > most_segments)
         tables[count++] = notes_table(stats, most_names, most_segments);
     return count;

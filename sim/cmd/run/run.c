@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Change a value of the device file; may be repeated", 0 },
     GT_OPTION_QUIET_FORMAT,
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("run, interval, assumptions, cycles, kernels"),
     { "output", 'o', "RUN.db", 0, "Store to write (default: the trace's name with .db, in the current directory)",
       0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0,
@@ -101,7 +101,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->format = gt_option_format(state, text);
         arguments->format_given = true;
         return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'o': arguments->output = text; return 0;
     case OPTION_SHARE: arguments->share = text; return 0;
     case ARGP_KEY_ARG: add_trace(state, arguments, text); return 0;

@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
     "of fixed length", 0 },
     { "part", OPTION_PART, "NAME", OPTION_HIDDEN | OPTION_NO_USAGE, NULL, 0 },
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("traces, sweep"),
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -98,7 +98,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_PART: arguments->part = find_part(state, text); return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case ARGP_KEY_ARG: add_trace(state, text, arguments); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
     default: return ARGP_ERR_UNKNOWN;

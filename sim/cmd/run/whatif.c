@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
       0 },
     { "output", 'o', "RUN.db", 0, "Write the recording, the baseline and the predictions to a store", 0 },
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("whatif, changes, assumptions"),
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -107,7 +107,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o': arguments->output = text; return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;

@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
       "The GPU, by name or device file (default: the one that the engine or a trace names)", 0 },
     { "costs", OPTION_COSTS, NULL, 0, "Print what passes of which sizes cost, instead of serving requests", 0 },
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("engine, latency, tokens, assumptions, sweep, decode, prefill"),
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -52,10 +52,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_COSTS: arguments->costs = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "engine", text, &arguments->path); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name an engine file"); return 0;
+    case ARGP_KEY_END:
+        for (int kind = 0; kind < GT_PASS_KINDS; kind++)
+            gt_option_table_needs(state, gt_pass_kind_names[kind], "--costs", arguments->costs);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -60,7 +60,7 @@ static const struct argp_option options[] = {
     { "seed", OPTION_SEED, "N", 0, "Seed for host noise (default 1); arrivals have the load's", 0 },
     { "output", 'o', "RUN.db", 0, "Also write each request to an SQLite file, for report", 0 },
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("tenants, time, late, saturation, sweep"),
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -83,10 +83,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_NOISE: arguments->no_noise = gt_option_either(state, "noise", text, "on", "off") == 1; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'o': arguments->output = text; return 0;
     case 'q': arguments->model.quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "load", text, &arguments->path); return 0;
+    case ARGP_KEY_END: gt_option_table_needs(state, "saturation", "--saturation", arguments->saturation); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a load"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

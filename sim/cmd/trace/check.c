@@ -37,7 +37,7 @@ struct findings {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    GT_OPTION_TABLE,
+    GT_OPTION_TABLE("races, misuses"),
     GT_OPTION_QUIET_ANSWER,
     { 0 },
 };
@@ -48,7 +48,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case GT_KEY_TABLE: gt_tables_choose(text); return 0;
+    case GT_KEY_TABLE: gt_option_table(state, text); return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace"); return 0;
