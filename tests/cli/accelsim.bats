@@ -292,3 +292,11 @@ modelled() {
     done > kernelslist.g
     (ulimit -v 4000000; refused kernelslist.g "instructions were not executed, between and before the 24 that were")
 }
+
+@test "Accel-Sim's marks of waiting are no instructions" {
+    sed 's/^insts = 55$/insts = 57/; s/^0020 .*/0020 ffffffff 0 REPLAY_START 0 0 0 \n&\n0030 ffffffff 0 REPLAY_END 0 0 0 /' kernel-1.traceg > marked.traceg
+    grep -q '^insts = 57$' marked.traceg
+    programs kernel-1.traceg > plain
+    programs marked.traceg > marked
+    cmp plain marked
+}

@@ -79,6 +79,18 @@ static void version_6_has_more_of_products_and_copies(void **state)
     assert_int_equal(line.bulk_address[1], 0x2000);
 }
 
+static void version_6_has_a_second_immediate(void **state)
+{
+    (void)state;
+    parse("0010 ffffffff 0 BAR.SYNC 0 0 1 128 NoVal", &version6);
+    assert_int_equal(line.immediate, 1);
+    assert_int_equal(line.immediate2, 128);
+    parse("0010 ffffffff 0 BAR.SYNC 0 0 1 NoVal", &version6);
+    assert_int_equal(line.immediate2, 0);
+    parse("0010 ffffffff 0 BAR.SYNC 0 0 1 128", &version5);
+    assert_int_equal(line.immediate2, 0);
+}
+
 static void fields_are_split(void **state)
 {
     struct gt_accelsim_fields fields;
@@ -240,6 +252,7 @@ int main(void)
         cmocka_unit_test(addresses_come_in_three_modes),
         cmocka_unit_test(what_stands_before_the_address_depends_on_the_tracer),
         cmocka_unit_test(version_6_has_more_of_products_and_copies),
+        cmocka_unit_test(version_6_has_a_second_immediate),
         cmocka_unit_test(fields_are_split),
         cmocka_unit_test(broken_lines_say_why),
         cmocka_unit_test(global_memory_is_asked_for_sectors),

@@ -129,6 +129,7 @@ static void begin_row(struct gt_accelsim_row *row, const struct gt_accelsim_line
     row->fields_length = line->fields_length;
     row->target = GT_NONE;
     row->immediate = line->immediate;
+    row->immediate2 = line->immediate2;
     gt_accelsim_fields_split(row->fields, &fields);
     mnemonic = strndup(fields.opcode.text, fields.opcode.length);
     gt_sass_parse(mnemonic, &instruction, &access, &flow);
@@ -335,11 +336,24 @@ static void add_up(struct gt_accelsim_fold *fold, struct gt_accelsim_row *row)
         add_access(fold, row);
 }
 
+/* Accel-Sim 2.0 marks where warps wait for a lock by lines that are no machine code. */
+static bool is_marker(const struct gt_accelsim_line *line)
+{
+    struct gt_accelsim_fields fields;
+
+    gt_accelsim_fields_split(line->fields, &fields);
+    return fields.opcode.length > 7 && memcmp(fields.opcode.text, "REPLAY_", 7) == 0;
+}
+
 int gt_accelsim_fold_line(struct gt_accelsim_fold *fold, const char *text, struct gt_error *error)
 {
     uint32_t index = 0;
 
-    if (gt_accelsim_line_parse(text, fold->header, &fold->line, error) != 0 || find_row(fold, &index, error) != 0)
+    if (gt_accelsim_line_parse(text, fold->header, &fold->line, error) != 0)
+        return -1;
+    if (is_marker(&fold->line))
+        return 0;
+    if (find_row(fold, &index, error) != 0)
         return -1;
     fold->warps += fold->warp.before == GT_NONE;
     go_on(fold, index);

@@ -67,7 +67,7 @@ struct gt_accelsim_line {
     uint64_t bulk_bytes; /* of a bulk copy */
     uint32_t bulk_count; /* addresses in `bulk_address` */
     uint64_t bulk_address[GT_ACCELSIM_MOST_BULK];
-    uint64_t immediate; /* the first; 0 where there is none */
+    uint64_t immediate, immediate2; /* 0 where there is none */
 };
 
 /* `text` ends with a NUL; `line->fields` points into it.  The rest of the line, values of registers, is not read. */
@@ -84,6 +84,8 @@ struct gt_accelsim_fields {
     struct gt_accelsim_word opcode, result[GT_ACCELSIM_MOST_REGISTERS], source[GT_ACCELSIM_MOST_REGISTERS];
     uint32_t results, sources;
 };
+/* Does an instruction move data in bulk, so that its line has the fields of such a copy? */
+bool gt_accelsim_is_bulk(const struct gt_accelsim_word *opcode);
 /* Of fields that gt_accelsim_line_parse() has taken. */
 void gt_accelsim_fields_split(const char *fields, struct gt_accelsim_fields *split);
 
@@ -156,7 +158,7 @@ struct gt_accelsim_row {
     uint64_t jumps;     /* executions of a branch that some thread took */
     uint64_t sectors, sectors_ideal, tag_requests, wavefronts, wavefronts_ideal, bulk_bytes;
     uint64_t spaces[GT_SPACES]; /* executions of a generic access, by where it went */
-    uint64_t immediate;
+    uint64_t immediate, immediate2;
     uint32_t target; /* instruction that a branch jumps to; GT_NONE: not seen */
     uint32_t fields_length;
     uint16_t width_bytes;

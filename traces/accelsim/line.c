@@ -1,11 +1,11 @@
 /* line.c - a line of an instruction:
  *
- *     [line] PC mask results [R...] OPCODE sources [R...] width [mode addresses] immediate
+ *     [line] PC mask results [R...] OPCODE sources [R...] width [mode addresses] immediate [second immediate]
  *
  * PC and mask are hexadecimal.  Tracers before version 3 have the block and the warp in front.  `mode` is 0: an address a
  * thread; 1: a base and a stride; 2: a base and the distance of each further thread from the one before.  Version 6 has
- * the flag of a group before the width of a matrix product, and more about bulk copies.  (Accel-Sim's tracer and parser,
- * versions 1.3 and 2.0.)
+ * the flag of a group before the width of a matrix product, more about bulk copies, and a second immediate (BAR).  (Accel-Sim's
+ * tracer and parser, versions 1.3 and 2.0.)
  */
 #include <string.h>
 
@@ -99,7 +99,7 @@ static bool contains(const struct gt_accelsim_word *word, const char *text)
     return memmem(word->text, word->length, text, strlen(text)) != NULL;
 }
 
-static bool is_bulk(const struct gt_accelsim_word *opcode)
+bool gt_accelsim_is_bulk(const struct gt_accelsim_word *opcode)
 {
     static const char *const names[] = { "UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED" };
 
@@ -205,7 +205,7 @@ int gt_accelsim_line_parse(const char *text, const struct gt_accelsim_header *he
 
     line->bulk = false;
     line->bulk_count = 0;
-    line->bulk_bytes = line->immediate = 0;
+    line->bulk_bytes = line->immediate = line->immediate2 = 0;
     if (read_head(&cursor, header, line, error) != 0)
         return -1;
     skip_blanks(&cursor);
@@ -224,7 +224,7 @@ int gt_accelsim_line_parse(const char *text, const struct gt_accelsim_header *he
     if (!next_number(&cursor, 10, &number) || number > UINT16_MAX)
         return gt_error_set(error, "no width of memory from 0 to %d", UINT16_MAX);
     line->width_bytes = (uint32_t)number;
-    if (is_bulk(&opcode)) {
+    if (gt_accelsim_is_bulk(&opcode)) {
         if (read_bulk(&cursor, header->version, line, error) != 0)
             return -1;
     } else if (line->width_bytes > 0) {
@@ -235,6 +235,8 @@ int gt_accelsim_line_parse(const char *text, const struct gt_accelsim_header *he
     }
     if (!next_number(&cursor, 10, &line->immediate))
         line->immediate = 0;
+    if (header->version < 6 || !next_number(&cursor, 10, &line->immediate2))
+        line->immediate2 = 0;
     return 0;
 }
 

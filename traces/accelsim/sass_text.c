@@ -109,7 +109,9 @@ static void put_argument(struct list *list, const struct gt_accelsim_row *row)
 
     if (row->action == GT_ACTION_BARRIER_SYNC || row->action == GT_ACTION_BARRIER_ARRIVE) {
         separate(list);
-        if (immediate < BARRIERS)
+        if (row->immediate2 != 0)
+            fprintf(list->out, "0x%" PRIx64 ", 0x%" PRIx64, immediate, row->immediate2);
+        else if (immediate < BARRIERS)
             fprintf(list->out, "0x%" PRIx64, immediate);
         else
             fprintf(list->out, "0x1, 0x%" PRIx64, immediate);

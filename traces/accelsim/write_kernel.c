@@ -12,7 +12,7 @@
 #include "sim/warp/launch.h"
 #include "traces/accelsim/internal.h"
 
-enum { MOST_TEXT = 512, VERSION = 6, MOST_SHOWN_LANES = 32 };
+enum { MOST_TEXT = 512, MOST_OPCODE = 100, VERSION = 6, MOST_RESULTS = 1, MOST_SOURCES = 4 };
 
 #define SHARED_WINDOW 0x7f0000000000u
 #define LOCAL_WINDOW  0x7f1000000000u
@@ -20,7 +20,8 @@ enum { MOST_TEXT = 512, VERSION = 6, MOST_SHOWN_LANES = 32 };
 /* An instruction's parts that are the same each time. */
 struct form {
     char head[MOST_TEXT]; /* " 1 R4 LDG.E 2 UR4 R2 " with the flag of a matrix product */
-    uint64_t immediate;
+    uint64_t immediate[2];
+    bool bulk;
 };
 
 struct writer {
@@ -34,60 +35,70 @@ struct writer {
     struct gt_output *output;
 };
 
+/* Accel-Sim takes one result and four sources: of more, vector registers go before uniform ones, these before predicates. */
 static int put_registers(char *text, size_t room, const struct gt_instruction *in, bool written)
 {
     static const char *const names[] = { "R", "UR", "P", "UP" };
-    uint32_t count = 0;
+    static const uint8_t order[] = { GT_FILE_VECTOR, GT_FILE_UNIFORM, GT_FILE_PREDICATE, GT_FILE_UNIFORM_PREDICATE };
+    bool taken[GT_INSTRUCTION_OPERANDS] = { false };
+    uint32_t most = written ? MOST_RESULTS : MOST_SOURCES, count = 0;
     int length;
 
-    for (uint32_t k = 0; k < in->operand_count; k++)
-        count += ((in->operands[k].flags & GT_OPERAND_WRITTEN) != 0) == written &&
-                 (in->operands[k].flags & GT_OPERAND_GUARD) == 0;
-    length = snprintf(text, room, " %" PRIu32, count);
-    for (uint32_t k = 0; k < in->operand_count; k++) {
-        const struct gt_operand *operand = &in->operands[k];
+    for (size_t file = 0; file < sizeof order; file++)
+        for (uint32_t k = 0; k < in->operand_count && count < most; k++) {
+            const struct gt_operand *operand = &in->operands[k];
 
-        if (((operand->flags & GT_OPERAND_WRITTEN) != 0) == written && (operand->flags & GT_OPERAND_GUARD) == 0)
-            length += snprintf(text + length, room - (size_t)length, " %s%u", names[operand->file], operand->number);
-    }
+            if (operand->file == order[file] && (operand->flags & GT_OPERAND_GUARD) == 0 &&
+                ((operand->flags & GT_OPERAND_WRITTEN) != 0) == written) {
+                taken[k] = true;
+                count++;
+            }
+        }
+    length = snprintf(text, room, " %" PRIu32, count);
+    for (uint32_t k = 0; k < in->operand_count; k++)
+        if (taken[k])
+            length += snprintf(text + length, room - (size_t)length, " %s%u", names[in->operands[k].file],
+                               in->operands[k].number);
     return length;
 }
 
-/* The last operand that is a whole number by itself. */
-static uint64_t last_immediate(const char *text)
+/* The first two operands that are whole numbers by themselves. */
+static void find_immediates(const char *text, uint64_t *immediate)
 {
-    uint64_t value = 0;
+    uint32_t count = 0;
 
-    for (const char *at = strchr(text, ' '); at != NULL; at = strchr(at, ',')) {
+    for (const char *at = strchr(text, ' '); at != NULL && count < 2; at = strchr(at, ',')) {
         char *end;
         unsigned long long number;
 
         at += strspn(at, ", ");
         number = strtoull(at, &end, 0);
         if (*at >= '0' && *at <= '9' && (*end == '\0' || *end == ','))
-            value = number;
-        if (*at == '\0')
-            break;
+            immediate[count++] = number;
     }
-    return value;
 }
 
 static void make_form(struct form *form, const struct gt_program *program, uint32_t i)
 {
     const struct gt_instruction *in = &program->instructions[i];
     const char *text = gt_program_text(program, i);
+    struct gt_accelsim_word opcode;
+    size_t room = sizeof form->head;
     int length;
 
     if (text[0] == '@')
         text += strcspn(text, " ") + (strchr(text, ' ') != NULL);
-    length = put_registers(form->head, sizeof form->head, in, true);
-    length += snprintf(form->head + length, sizeof form->head - (size_t)length, " %.100s", text);
-    form->head[length - (int)strlen(text) + (int)strcspn(text, " ,")] = '\0';
-    length = (int)strlen(form->head);
-    length += put_registers(form->head + length, sizeof form->head - (size_t)length, in, false);
-    snprintf(form->head + length, sizeof form->head - (size_t)length, "%s ",
-             in->action == GT_ACTION_GMMA ? in->argument == 1 ? " 1" : " 0" : "");
-    form->immediate = last_immediate(text);
+    opcode = (struct gt_accelsim_word){ text, (uint32_t)strcspn(text, " ,") };
+    opcode.length = opcode.length < MOST_OPCODE ? opcode.length : MOST_OPCODE;
+    length = put_registers(form->head, room, in, true);
+    length += snprintf(form->head + length, room - (size_t)length, " %.*s", (int)opcode.length, opcode.text);
+    length += put_registers(form->head + length, room - (size_t)length, in, false);
+    snprintf(form->head + length, room - (size_t)length, "%s ",
+             memmem(opcode.text, opcode.length, "GMMA", 4) == NULL ? ""
+             : in->argument == 1                                   ? " 1"
+                                                                   : " 0");
+    form->bulk = gt_accelsim_is_bulk(&opcode);
+    find_immediates(text, form->immediate);
 }
 
 static bool is_whole_run(uint32_t mask)
@@ -100,7 +111,7 @@ static bool is_whole_run(uint32_t mask)
 /* A base and a stride, or what each thread is beyond the one before. */
 static int put_addresses(char *text, size_t room, uint32_t mask, const uint64_t *address)
 {
-    int64_t step[MOST_SHOWN_LANES];
+    int64_t step[GT_ACCELSIM_LANES];
     uint64_t first = 0, before = 0;
     uint32_t steps = 0;
     bool uniform = is_whole_run(mask);
@@ -125,12 +136,6 @@ static int put_addresses(char *text, size_t room, uint32_t mask, const uint64_t 
     return length;
 }
 
-static bool is_bulk(const struct gt_instruction *in)
-{
-    return in->action == GT_ACTION_BULK_LOAD || in->action == GT_ACTION_BULK_STORE ||
-           in->action == GT_ACTION_BULK_PREFETCH;
-}
-
 /* Width and addresses of what moves data; "0" of all else. */
 static int put_memory(struct writer *writer, char *text, size_t room, uint32_t i, uint32_t mask)
 {
@@ -139,7 +144,7 @@ static int put_memory(struct writer *writer, char *text, size_t room, uint32_t i
     uint64_t address[GT_ACCELSIM_LANES];
     int length;
 
-    if (is_bulk(in)) {
+    if (writer->forms[i].bulk) {
         uint64_t bytes = access != NULL && access->bulk_bytes > 0 ? (uint64_t)llround(access->bulk_bytes) : 0;
 
         return snprintf(text, room, "%d 0x0 0 %" PRIu64 " 0 3 1 0x%" PRIx64, GT_LINE_BYTES, bytes,
@@ -175,8 +180,8 @@ static int write_visit(struct writer *writer, const struct gt_warp_visit *visit,
         length = snprintf(text, sizeof text, "%04" PRIx32 " %08" PRIx32 "%s",
                           writer->program->instructions[i].offset_bytes, mask, writer->forms[i].head);
         length += put_memory(writer, text + length, sizeof text - (size_t)length, i, mask);
-        length +=
-            snprintf(text + length, sizeof text - (size_t)length, " %" PRIu64 " \n", writer->forms[i].immediate);
+        length += snprintf(text + length, sizeof text - (size_t)length, " %" PRIu64 " %" PRIu64 " NoVal\n",
+                           writer->forms[i].immediate[0], writer->forms[i].immediate[1]);
         if (gt_output_write(writer->output, text, (size_t)length, error) != 0)
             return -1;
     }
@@ -240,7 +245,7 @@ static int write_header(const struct writer *writer, uint32_t id, struct gt_erro
         "-nregs = %u\n-binary version = %u\n-cuda stream id = %" PRIu64 "\n-shmem base_addr = 0x%016" PRIx64
         "\n-local mem base_addr = 0x%016" PRIx64 "\n-nvbit version = none\n-accelsim tracer version = %u\n"
         "-enable lineinfo = 0\n\n#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
-        "[adrrescompress?] [mem_addresses] immediate\n\n",
+        "[adrrescompress?] [mem_addresses] immediate immediate2\n\n",
         header->name, id, header->grid[0], header->grid[1], header->grid[2], header->block[0], header->block[1],
         header->block[2], header->shared_bytes, header->registers, header->binary_version, header->stream,
         header->shared_base, header->local_base, header->version);
