@@ -75,7 +75,8 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h traces/tasks/tasks.c traces/tasks/tasks.h \
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h \
+    traces/tasks/slices_parts.h traces/tasks/slices_perfetto.c traces/tasks/slices_proton.c traces/tasks/tasks.c traces/tasks/tasks.h \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h
 
@@ -145,7 +146,7 @@ BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 EXTRA_DIST += traces/export/perfetto.proto
 
-traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT): traces/export/perfetto.pb-c.h
+traces/export/perfetto.$(OBJEXT) traces/tasks/slices_perfetto.$(OBJEXT): traces/export/perfetto.pb-c.h
 traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
 traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)

@@ -231,13 +231,13 @@ static bool is_json(struct gt_input *input)
 
 /* The mean of each kind's tasks. */
 static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path,
-                          struct gt_error *error)
+                          uint32_t clock_mhz, struct gt_error *error)
 {
     const struct gt_task_slices *recorded = &costs->recorded;
     double *total_ps, *tasks;
 
     costs->is_recorded = true;
-    if (gt_task_slices_read(&costs->recorded, input, path, error) != 0)
+    if (gt_task_slices_read(&costs->recorded, input, path, clock_mhz, error) != 0)
         return -1;
     total_ps = gt_calloc(recorded->kind_count, sizeof *total_ps);
     tasks = gt_calloc(recorded->kind_count, sizeof *tasks);
@@ -276,7 +276,7 @@ static bool is_recording(struct gt_input *input)
     return gt_task_slices_sniff(head, bytes);
 }
 
-struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *error)
+struct gt_task_costs *gt_task_costs_read(const char *path, uint32_t clock_mhz, struct gt_error *error)
 {
     struct gt_input *input = gt_input_open(path, error);
     struct gt_task_costs *costs;
@@ -286,7 +286,7 @@ struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *erro
         return NULL;
     costs = gt_calloc(1, sizeof *costs);
     if (is_recording(input))
-        status = read_recording(costs, input, path, error);
+        status = read_recording(costs, input, path, clock_mhz, error);
     else
         status = is_json(input) ? read_json(costs, input, path, error) : read_csv(costs, input, path, error);
     gt_input_close(input);

@@ -16,10 +16,10 @@ struct gt_task_costs;
  *
  *   {"time_us":{"ADD":0.5,"GEMV_TILE":[[131072,1.9],[262144,3.1]]},"by":"bytes"}     or JSON; `by` may be left out
  *
- * or a recording of the workers (slices.h): then a task takes the mean of those of its kind.
+ * or a recording of the workers (slices.h): then a task takes the mean of those of its kind; cycles become time at `clock_mhz`.
  *
  * NULL with "PATH: ..." or "PATH:LINE: ..." in error. */
-struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *error);
+struct gt_task_costs *gt_task_costs_read(const char *path, uint32_t clock_mhz, struct gt_error *error);
 /* The recording that the times are of; NULL: they are of a table. */
 const struct gt_task_slices *gt_task_costs_recorded(const struct gt_task_costs *costs);
 void gt_task_costs_free(struct gt_task_costs *costs);

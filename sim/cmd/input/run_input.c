@@ -242,17 +242,20 @@ static void tell_recorded(const struct gt_task_slices *recorded)
             " workers, %.3f us, %.1f%% of it bubbles\n",
             recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
             all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
+    if (recorded->clock_mhz > 0)
+        fprintf(stderr, "gridtide: the recording is in cycles: they are taken to be of the device's %" PRIu32 " MHz\n",
+                recorded->clock_mhz);
     if (recorded->open > 0)
         fprintf(stderr, "gridtide: %" PRIu64 " recorded tasks have no end: they are left out\n", recorded->open);
 }
 
-static int price_by_table(const char *path, struct gt_workload *workload, const char *name, bool quiet,
-                          struct gt_error *error)
+static int price_by_table(const char *path, struct gt_workload *workload, const struct gt_device *device,
+                          const char *name, bool quiet, struct gt_error *error)
 {
     struct gt_task_cost_report report;
     struct gt_task_costs *costs;
 
-    costs = gt_task_costs_read(path, error);
+    costs = gt_task_costs_read(path, device->clock_mhz, error);
     if (costs == NULL)
         return gt_error_prefix(error, "--task-costs: ");
     gt_task_costs_attach(costs, workload, &report);
@@ -274,7 +277,7 @@ int gt_price_tasks(const char *path, struct gt_workload *workload, const struct 
     char *shown;
     int kinds;
 
-    if (path != NULL && price_by_table(path, workload, name, quiet, error) != 0)
+    if (path != NULL && price_by_table(path, workload, device, name, quiet, error) != 0)
         return -1;
     kinds = gt_time_task_programs(workload, device, error);
     if (kinds < 0)
