@@ -110,7 +110,7 @@ refused() {
     refused "$(scope 0 0 TILE 1 -2)" '"dur" of a scope, -2, is negative'
     refused "$(scope 0 0 TILE -1 2)" '"ts" of a scope, -1, is negative'
     refused "$(scope 0 0 TILE 1e18 2)" '"ts" of a scope, 1e18, is too large'
-    refused "$(scope 0 0 TILE '"1"' 2)" 'byte *: a scope has no number "ts"'
+    refused "$(scope 0 0 TILE '"1"' 2)" 'a scope has no number "ts"'
     refused "$(scope 99999999999999999999 0 TILE 1 2)" '"pid" mega Core1 CTA99999999999999999999: the number of a block is below 1048576'
     refused '{"ph":"X","name":"TILE","pid":"mega Core1 CTA0","tid":7,"ts":1,"dur":2}' "a scope's \"tid\""
     refused "$one,$(printf '[%.0s' {1..70})" "containers are nested deeper than 64"
