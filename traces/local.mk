@@ -75,7 +75,7 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h \
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/recorded_costs.c traces/tasks/recorded_costs.h traces/tasks/slices.c traces/tasks/slices.h \
     traces/tasks/slices_parts.h traces/tasks/slices_perfetto.c traces/tasks/slices_proton.c traces/tasks/tasks.c traces/tasks/tasks.h \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h

@@ -10,6 +10,7 @@
 #include "traces/io/csv.h"
 #include "traces/io/decimal.h"
 #include "traces/tasks/document.h"
+#include "traces/tasks/recorded_costs.h"
 
 enum { SHOWN = 60, HEAD_BYTES = 4096 };
 #define NO_SIZE UINT64_MAX
@@ -19,7 +20,8 @@ struct cost {
     char *kind;
     uint64_t size; /* NO_SIZE: of any */
     gt_time_ps time_ps;
-    bool operations; /* what the size counts; else bytes */
+    bool operations;   /* what the size counts; else bytes */
+    uint32_t recorded; /* the kind of the recording that it is of, in place of a time */
     bool used;
 };
 
@@ -229,37 +231,18 @@ static bool is_json(struct gt_input *input)
     return at < bytes && head[at] == '{';
 }
 
-/* The mean of each kind's tasks. */
-static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path,
-                          uint32_t clock_mhz, struct gt_error *error)
+/* A row without a time for each kind. */
+static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path, uint32_t clock_mhz,
+                          struct gt_error *error)
 {
-    const struct gt_task_slices *recorded = &costs->recorded;
-    double *total_ps, *tasks;
-
     costs->is_recorded = true;
     if (gt_task_slices_read(&costs->recorded, input, path, clock_mhz, error) != 0)
         return -1;
-    total_ps = gt_calloc(recorded->kind_count, sizeof *total_ps);
-    tasks = gt_calloc(recorded->kind_count, sizeof *tasks);
-    for (uint32_t i = 0; i < recorded->count; i++) {
-        total_ps[recorded->slices[i].kind] +=
-            (double)(recorded->slices[i].end_ns - recorded->slices[i].start_ns) * 1000;
-        tasks[recorded->slices[i].kind]++;
-    }
-    for (uint32_t k = 0; k < recorded->kind_count; k++) {
-        double mean_ps = tasks[k] > 0 ? total_ps[k] / tasks[k] : 0;
-
-        if (tasks[k] == 0) /* none of that name has ended */
-            continue;
+    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
         gt_array_grow(costs->costs, costs->count, costs->room);
-        costs->costs[costs->count++] = (struct cost){
-            .kind = gt_strdup(recorded->kinds[k]),
-            .size = NO_SIZE,
-            .time_ps = mean_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)mean_ps : GT_TIME_LIMIT_PS,
-        };
+        costs->costs[costs->count++] =
+            (struct cost){ .kind = gt_strdup(costs->recorded.kinds[k]), .size = NO_SIZE, .recorded = k };
     }
-    free(total_ps);
-    free(tasks);
     return 0;
 }
 
@@ -363,29 +346,19 @@ static gt_time_ps time_of(const struct cost *rows, uint32_t count, uint64_t size
     return low->time_ps - scale(low->time_ps - high->time_ps, size - low->size, high->size - low->size);
 }
 
-static void price_graph(struct gt_task_costs *costs, const struct gt_workload *workload, struct gt_task_graph *graph,
-                        struct gt_task_cost_report *report)
+/* Rows whose kind a graph has. */
+static void mark_used(struct gt_task_costs *costs, const struct gt_workload *workload)
 {
-    for (gt_task_kind_index k = 0; k < graph->kind_count; k++) {
-        uint32_t first, end = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &first);
-        const struct cost *rows = &costs->costs[first];
+    for (uint32_t i = 0; i < costs->count; i++)
+        costs->costs[i].used = false;
+    for (uint32_t g = 0; g < workload->task_graph_count; g++) {
+        const struct gt_task_graph *graph = workload->task_graphs[g];
 
-        for (uint32_t i = first; i < end; i++)
-            costs->costs[i].used = true;
-        for (gt_task_index t = 0; t < graph->task_count; t++) {
-            struct gt_task *task = &graph->tasks[t];
+        for (gt_task_kind_index k = 0; k < graph->kind_count; k++) {
+            uint32_t first, end = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &first);
 
-            if (task->kind != k)
-                continue;
-            if (task->time_ps != GT_TIME_NONE || graph->kinds[k].cost != GT_TASK_COST_NONE) {
-                report->had++;
-            } else if (first == end) {
-                report->without++;
-            } else {
-                task->time_ps = time_of(rows, end - first,
-                                        rows->operations ? gt_task_operations(graph, t) : gt_task_bytes(graph, t));
-                report->priced++;
-            }
+            for (uint32_t i = first; i < end; i++)
+                costs->costs[i].used = true;
         }
     }
 }
@@ -395,27 +368,108 @@ static void keep_used(struct gt_task_costs *costs)
 {
     bool *kept = gt_calloc(costs->recorded.kind_count + 1ull, sizeof *kept);
 
-    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
-        const struct cost key = { .kind = costs->recorded.kinds[k], .size = NO_SIZE };
-        const struct cost *of = bsearch(&key, costs->costs, costs->count, sizeof key, compare);
-
-        kept[k] = of != NULL && of->used;
-    }
+    for (uint32_t i = 0; i < costs->count; i++)
+        kept[costs->costs[i].recorded] = costs->costs[i].used;
     gt_task_slices_keep(&costs->recorded, kept);
     free(kept);
+}
+
+/* Pricing: the rows of each kind of a graph, and which of its tasks are the first of a worker. */
+struct pricing {
+    struct gt_recorded_costs *recorded; /* NULL: the rows have times */
+    uint32_t *first, *end;              /* by kind, in costs->costs */
+    bool *begun;                        /* by worker */
+    uint32_t workers, unlisted;         /* of the recording; tasks in no list, so far: each worker begins with one */
+};
+
+static bool is_first(struct pricing *pricing, const struct gt_task *task)
+{
+    bool first = task->worker == GT_NONE ? pricing->unlisted++ < pricing->workers : !pricing->begun[task->worker];
+
+    if (task->worker != GT_NONE)
+        pricing->begun[task->worker] = true;
+    return first;
+}
+
+static gt_time_ps price_of(const struct gt_task_costs *costs, struct pricing *pricing,
+                           const struct gt_task_graph *graph, gt_task_index t)
+{
+    const struct gt_task *task = &graph->tasks[t];
+    const struct cost *rows = &costs->costs[pricing->first[task->kind]];
+    uint32_t count = pricing->end[task->kind] - pricing->first[task->kind];
+
+    if (count == 0)
+        return GT_TIME_NONE;
+    if (pricing->recorded != NULL)
+        return gt_recorded_costs_draw(pricing->recorded, rows->recorded, is_first(pricing, task));
+    return time_of(rows, count, rows->operations ? gt_task_operations(graph, t) : gt_task_bytes(graph, t));
+}
+
+static void price_graph(struct gt_task_costs *costs, struct pricing *pricing, struct gt_task_graph *graph,
+                        struct gt_task_cost_report *report)
+{
+    for (gt_task_index t = 0; t < graph->task_count; t++) {
+        struct gt_task *task = &graph->tasks[t];
+        bool has = task->time_ps != GT_TIME_NONE || graph->kinds[task->kind].cost != GT_TASK_COST_NONE;
+
+        if (!has)
+            task->time_ps = price_of(costs, pricing, graph, t);
+        report->had += has;
+        report->priced += !has && task->time_ps != GT_TIME_NONE;
+        report->without += !has && task->time_ps == GT_TIME_NONE;
+    }
+}
+
+static bool only_lists(const struct gt_task_graph *graph)
+{
+    bool listed = graph->wait_count == 0 && graph->made_count == 0;
+
+    for (gt_task_index t = 0; listed && t < graph->task_count; t++)
+        listed = graph->tasks[t].worker != GT_NONE;
+    return listed;
+}
+
+static void attach_to(struct gt_task_costs *costs, const struct gt_workload *workload, struct gt_task_graph *graph,
+                      struct gt_recorded_costs *recorded, struct gt_task_cost_report *report)
+{
+    uint64_t before = report->priced;
+    struct pricing pricing = { .recorded = recorded, .workers = costs->recorded.workers };
+    uint32_t workers = 0;
+
+    pricing.first = gt_calloc(graph->kind_count + 1ull, sizeof *pricing.first);
+    pricing.end = gt_calloc(graph->kind_count + 1ull, sizeof *pricing.end);
+    for (gt_task_kind_index k = 0; k < graph->kind_count; k++)
+        pricing.end[k] = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &pricing.first[k]);
+    for (gt_task_index t = 0; t < graph->task_count; t++)
+        if (graph->tasks[t].worker != GT_NONE && graph->tasks[t].worker >= workers)
+            workers = graph->tasks[t].worker + 1;
+    pricing.begun = gt_calloc(workers + 1ull, sizeof *pricing.begun);
+    price_graph(costs, &pricing, graph, report);
+    if (recorded != NULL && report->priced - before == graph->task_count && only_lists(graph)) {
+        graph->between_ps = gt_recorded_costs_between(recorded);
+        report->between_ps = graph->between_ps;
+    }
+    free(pricing.first);
+    free(pricing.end);
+    free(pricing.begun);
 }
 
 void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
                           struct gt_task_cost_report *report)
 {
-    *report = (struct gt_task_cost_report){ .unused = NULL };
-    for (uint32_t i = 0; i < costs->count; i++)
-        costs->costs[i].used = false;
+    struct gt_recorded_costs *recorded = NULL;
+
+    *report = (struct gt_task_cost_report){ .unused = NULL, .between_ps = GT_TIME_NONE };
+    mark_used(costs, workload);
+    if (costs->is_recorded) {
+        keep_used(costs);
+        recorded = gt_recorded_costs_new(&costs->recorded);
+    }
     for (uint32_t i = 0; i < workload->task_graph_count; i++)
-        price_graph(costs, workload, workload->task_graphs[i], report);
+        attach_to(costs, workload, workload->task_graphs[i], recorded, report);
     for (uint32_t i = 0; i < costs->count && report->unused == NULL; i++)
         if (!costs->costs[i].used)
             report->unused = costs->costs[i].kind;
-    if (costs->is_recorded)
-        keep_used(costs);
+    if (recorded != NULL)
+        gt_recorded_costs_free(recorded);
 }
