@@ -1,7 +1,7 @@
 # What a megakernel's profiler recorded of its workers: costs of tasks, and workers side by side with the simulated ones.
 #
-# tests/data/task_slices.py: on block 0 TILE from 0 to 10 us and NORM from 12 to 16, on block 1 TILE from 0 to 12; so a TILE takes
-# 11 us in the mean, a NORM 4; of 2 x 16 us the workers are busy for 26, and 6 us (18.75%) are bubbles.
+# tests/data/task_slices.py: on block 0 TILE from 0 to 10 us and NORM from 12 to 16, on block 1 TILE from 0 to 12; so of two tasks of
+# the kind TILE one takes 10 us and one 12 (as it is drawn, that of worker 0), a NORM takes 4; of 2 x 16 us the workers are busy for 26, and 6 us (18.75%) are bubbles.
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
@@ -19,18 +19,18 @@ recording() {
     python3 "$GRIDTIDE_SOURCE/tests/data/task_slices.py" "$@"
 }
 
-@test "tasks take the mean of the recorded ones; what was recorded is told" {
+@test "tasks take the times of the recorded ones; what was recorded is told" {
     for kind in mirage flashinfer proton; do
         recording $kind rec.pftrace
         run "$GRIDTIDE" run mega.jsonl --task-costs rec.pftrace -o $kind.db
         [ "$status" -eq 0 ]
         [[ "$output" == *"3 tasks take their time from rec.pftrace"* ]]
-        [[ "$output" == *"means of 3 recorded tasks"*"2 workers, 16.000 us, 18.8% of it bubbles"* ]]
+        [[ "$output" == *"times are those of 3 recorded tasks"*"2 workers, 16.000 us, 18.8% of it bubbles"* ]]
         [[ "$output" == *"no task has the kind SCHD"* ]]
         [ $kind = proton ] || [[ "$output" == *"1 recorded tasks have no end"* ]]
         [ $kind != proton ] || [[ "$output" == *"the recording is in cycles: they are taken to be of the device's 1980 MHz"* ]]
-        [ "$(sqlite3 $kind.db "SELECT group_concat(name || ' ' || duration_us, ', ') FROM
-            (SELECT * FROM task_time ORDER BY task_no)")" = "a 11.0, b 11.0, c 4.0" ]
+        [ "$(sqlite3 $kind.db "SELECT group_concat(kind || ' ' || duration_us, ', ') FROM
+            (SELECT * FROM task_time ORDER BY kind, duration_us)")" = "NORM 4.0, TILE 10.0, TILE 12.0" ]
     done
 }
 
@@ -40,8 +40,8 @@ recording() {
         rm -f run.db
         "$GRIDTIDE" run -q mega.jsonl --task-costs rec.pftrace -o run.db
         "$GRIDTIDE" stats run.db --recorded-tasks rec.pftrace -f csv | tr -d '\r' | grep '^workers' > rows
-        [ "$(cut -d, -f2,3,4,6,7,8 rows)" = "0,2,15,2,14,12.5
-1,1,11,1,12,25
+        [ "$(cut -d, -f2,3,4,6,7,8 rows)" = "0,2,16,2,14,12.5
+1,1,10,1,12,25
 all,3,26,3,26,18.75" ]
     done
     run "$GRIDTIDE" stats run.db --recorded-tasks rec.pftrace

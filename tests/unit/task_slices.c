@@ -211,7 +211,8 @@ static void scope_number_k_of_all_warps_is_a_task(void **state)
     put_scope(false, 7, 1, "a", 1600, 400);
     put_scope(false, 7, 1, "a", 300, 1200);
     put_scope(false, 2, 0, "a", 50, 3);
-    fputs(",{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":0,\"dur\":1},{\"ph\":\"M\",\"pid\":\"x\"}]}\n", file);
+    fputs(",{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":0,\"dur\":1},{\"ph\":\"M\",\"pid\":\"x\"}]}\n",
+          file);
     assert_int_equal(read_back(&slices), 0);
     assert_int_equal(slices.count, 4);
     assert_int_equal(slices.workers, 2);

@@ -1,4 +1,4 @@
-#include "traces/tasks/costs.h"
+#include "traces/tasks/costs_parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,32 +6,11 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/task_graph.h"
 #include "traces/io/csv.h"
 #include "traces/io/decimal.h"
 #include "traces/tasks/document.h"
-#include "traces/tasks/recorded_costs.h"
 
 enum { SHOWN = 60, HEAD_BYTES = 4096 };
-#define NO_SIZE UINT64_MAX
-
-/* A row of the table: what a task of this kind and size takes. */
-struct cost {
-    char *kind;
-    uint64_t size; /* NO_SIZE: of any */
-    gt_time_ps time_ps;
-    bool operations;   /* what the size counts; else bytes */
-    uint32_t recorded; /* the kind of the recording that it is of, in place of a time */
-    bool used;
-};
-
-struct gt_task_costs {
-    struct cost *costs; /* by kind, then size */
-    uint32_t count, room;
-    struct gt_task_slices recorded;
-    bool is_recorded;
-};
-
 static const struct unit {
     const char *column;
     int exponent; /* of 10, in picoseconds */
@@ -41,7 +20,7 @@ enum { UNITS = sizeof units / sizeof *units };
 static int add(struct gt_task_costs *costs, const char *kind, size_t length, const char *time, int exponent,
                struct gt_error *error)
 {
-    struct cost cost = { .size = NO_SIZE };
+    struct gt_cost_row cost = { .size = GT_COST_OF_ANY_SIZE };
 
     if (gt_decimal_parse(time, strlen(time), exponent, GT_TIME_LIMIT_PS, &cost.time_ps, error) != 0)
         return gt_error_prefix(error, "the time '%.40s' ", time);
@@ -91,7 +70,7 @@ static int read_row(struct gt_task_costs *costs, const struct gt_csv *csv, const
 {
     const char *kind = gt_csv_field(csv, columns->kind);
     const char *size = columns->size == UINT32_MAX ? "" : gt_csv_field(csv, columns->size);
-    struct cost *cost;
+    struct gt_cost_row *cost;
 
     if (add(costs, kind, strlen(kind), gt_csv_field(csv, columns->time), columns->exponent, error) != 0)
         return -1;
@@ -196,7 +175,7 @@ static int read_json(struct gt_task_costs *costs, struct gt_input *input, const 
 
 static int compare(const void *left, const void *right)
 {
-    const struct cost *a = left, *b = right;
+    const struct gt_cost_row *a = left, *b = right;
     int kinds = strcmp(a->kind, b->kind);
 
     return kinds != 0 ? kinds : a->size < b->size ? -1 : a->size > b->size;
@@ -208,11 +187,11 @@ static int check(const struct gt_task_costs *costs, const char *path, struct gt_
     if (costs->count == 0)
         return gt_error_set(error, "%s: no times in it", path);
     for (uint32_t i = 1; i < costs->count; i++) {
-        const struct cost *one = &costs->costs[i - 1], *two = &costs->costs[i];
+        const struct gt_cost_row *one = &costs->costs[i - 1], *two = &costs->costs[i];
 
         if (strcmp(one->kind, two->kind) != 0)
             continue;
-        if (one->size == two->size || two->size == NO_SIZE)
+        if (one->size == two->size || two->size == GT_COST_OF_ANY_SIZE)
             return gt_error_set(error,
                                 "%s: kind %.60s has two times of the same size, or one with and one without a "
                                 "size",
@@ -240,8 +219,9 @@ static int read_recording(struct gt_task_costs *costs, struct gt_input *input, c
         return -1;
     for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
         gt_array_grow(costs->costs, costs->count, costs->room);
-        costs->costs[costs->count++] =
-            (struct cost){ .kind = gt_strdup(costs->recorded.kinds[k]), .size = NO_SIZE, .recorded = k };
+        costs->costs[costs->count++] = (struct gt_cost_row){ .kind = gt_strdup(costs->recorded.kinds[k]),
+                                                             .size = GT_COST_OF_ANY_SIZE,
+                                                             .recorded = k };
     }
     return 0;
 }
@@ -292,184 +272,4 @@ void gt_task_costs_free(struct gt_task_costs *costs)
     free(costs->costs);
     gt_task_slices_free(&costs->recorded);
     free(costs);
-}
-
-static bool is_called(const struct cost *cost, const char *name, size_t length)
-{
-    return strlen(cost->kind) == length && memcmp(cost->kind, name, length) == 0;
-}
-
-/* The rows called so: costs[*first] to costs[result - 1]. */
-static uint32_t find_called(const struct gt_task_costs *costs, const char *name, size_t length, uint32_t *first)
-{
-    uint32_t end;
-
-    *first = 0;
-    while (*first < costs->count && !is_called(&costs->costs[*first], name, length))
-        ++*first;
-    end = *first;
-    while (end < costs->count && is_called(&costs->costs[end], name, length))
-        end++;
-    return end;
-}
-
-/* Those of a kind, or else of its first word, behind which an imported kind has its sizes. */
-static uint32_t find_rows(const struct gt_task_costs *costs, const char *kind, uint32_t *first)
-{
-    uint32_t end = find_called(costs, kind, strlen(kind), first);
-
-    return end > *first ? end : find_called(costs, kind, strcspn(kind, " "), first);
-}
-
-static gt_time_ps scale(gt_time_ps time_ps, uint64_t size, uint64_t by)
-{
-    unsigned __int128 scaled = (unsigned __int128)time_ps * size / by;
-
-    return scaled < GT_TIME_LIMIT_PS ? (gt_time_ps)scaled : GT_TIME_LIMIT_PS;
-}
-
-static gt_time_ps time_of(const struct cost *rows, uint32_t count, uint64_t size)
-{
-    const struct cost *low, *high;
-    uint32_t i = 0;
-
-    while (i < count && rows[i].size <= size)
-        i++;
-    if (i == 0 || rows[i - 1].size == size)
-        return rows[i == 0 ? 0 : i - 1].time_ps;
-    low = &rows[i - 1];
-    if (i == count)
-        return low->size == 0 ? low->time_ps : scale(low->time_ps, size, low->size);
-    high = &rows[i];
-    if (high->time_ps >= low->time_ps)
-        return low->time_ps + scale(high->time_ps - low->time_ps, size - low->size, high->size - low->size);
-    return low->time_ps - scale(low->time_ps - high->time_ps, size - low->size, high->size - low->size);
-}
-
-/* Rows whose kind a graph has. */
-static void mark_used(struct gt_task_costs *costs, const struct gt_workload *workload)
-{
-    for (uint32_t i = 0; i < costs->count; i++)
-        costs->costs[i].used = false;
-    for (uint32_t g = 0; g < workload->task_graph_count; g++) {
-        const struct gt_task_graph *graph = workload->task_graphs[g];
-
-        for (gt_task_kind_index k = 0; k < graph->kind_count; k++) {
-            uint32_t first, end = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &first);
-
-            for (uint32_t i = first; i < end; i++)
-                costs->costs[i].used = true;
-        }
-    }
-}
-
-/* What the profiler shows of the workers' scheduler is no task. */
-static void keep_used(struct gt_task_costs *costs)
-{
-    bool *kept = gt_calloc(costs->recorded.kind_count + 1ull, sizeof *kept);
-
-    for (uint32_t i = 0; i < costs->count; i++)
-        kept[costs->costs[i].recorded] = costs->costs[i].used;
-    gt_task_slices_keep(&costs->recorded, kept);
-    free(kept);
-}
-
-/* Pricing: the rows of each kind of a graph, and which of its tasks are the first of a worker. */
-struct pricing {
-    struct gt_recorded_costs *recorded; /* NULL: the rows have times */
-    uint32_t *first, *end;              /* by kind, in costs->costs */
-    bool *begun;                        /* by worker */
-    uint32_t workers, unlisted;         /* of the recording; tasks in no list, so far: each worker begins with one */
-};
-
-static bool is_first(struct pricing *pricing, const struct gt_task *task)
-{
-    bool first = task->worker == GT_NONE ? pricing->unlisted++ < pricing->workers : !pricing->begun[task->worker];
-
-    if (task->worker != GT_NONE)
-        pricing->begun[task->worker] = true;
-    return first;
-}
-
-static gt_time_ps price_of(const struct gt_task_costs *costs, struct pricing *pricing,
-                           const struct gt_task_graph *graph, gt_task_index t)
-{
-    const struct gt_task *task = &graph->tasks[t];
-    const struct cost *rows = &costs->costs[pricing->first[task->kind]];
-    uint32_t count = pricing->end[task->kind] - pricing->first[task->kind];
-
-    if (count == 0)
-        return GT_TIME_NONE;
-    if (pricing->recorded != NULL)
-        return gt_recorded_costs_draw(pricing->recorded, rows->recorded, is_first(pricing, task));
-    return time_of(rows, count, rows->operations ? gt_task_operations(graph, t) : gt_task_bytes(graph, t));
-}
-
-static void price_graph(struct gt_task_costs *costs, struct pricing *pricing, struct gt_task_graph *graph,
-                        struct gt_task_cost_report *report)
-{
-    for (gt_task_index t = 0; t < graph->task_count; t++) {
-        struct gt_task *task = &graph->tasks[t];
-        bool has = task->time_ps != GT_TIME_NONE || graph->kinds[task->kind].cost != GT_TASK_COST_NONE;
-
-        if (!has)
-            task->time_ps = price_of(costs, pricing, graph, t);
-        report->had += has;
-        report->priced += !has && task->time_ps != GT_TIME_NONE;
-        report->without += !has && task->time_ps == GT_TIME_NONE;
-    }
-}
-
-static bool only_lists(const struct gt_task_graph *graph)
-{
-    bool listed = graph->wait_count == 0 && graph->made_count == 0;
-
-    for (gt_task_index t = 0; listed && t < graph->task_count; t++)
-        listed = graph->tasks[t].worker != GT_NONE;
-    return listed;
-}
-
-static void attach_to(struct gt_task_costs *costs, const struct gt_workload *workload, struct gt_task_graph *graph,
-                      struct gt_recorded_costs *recorded, struct gt_task_cost_report *report)
-{
-    uint64_t before = report->priced;
-    struct pricing pricing = { .recorded = recorded, .workers = costs->recorded.workers };
-    uint32_t workers = 0;
-
-    pricing.first = gt_calloc(graph->kind_count + 1ull, sizeof *pricing.first);
-    pricing.end = gt_calloc(graph->kind_count + 1ull, sizeof *pricing.end);
-    for (gt_task_kind_index k = 0; k < graph->kind_count; k++)
-        pricing.end[k] = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &pricing.first[k]);
-    for (gt_task_index t = 0; t < graph->task_count; t++)
-        if (graph->tasks[t].worker != GT_NONE && graph->tasks[t].worker >= workers)
-            workers = graph->tasks[t].worker + 1;
-    pricing.begun = gt_calloc(workers + 1ull, sizeof *pricing.begun);
-    price_graph(costs, &pricing, graph, report);
-    if (recorded != NULL && report->priced - before == graph->task_count && only_lists(graph)) {
-        graph->between_ps = gt_recorded_costs_between(recorded);
-        report->between_ps = graph->between_ps;
-    }
-    free(pricing.first);
-    free(pricing.end);
-    free(pricing.begun);
-}
-
-void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
-                          struct gt_task_cost_report *report)
-{
-    struct gt_recorded_costs *recorded = NULL;
-
-    *report = (struct gt_task_cost_report){ .unused = NULL, .between_ps = GT_TIME_NONE };
-    mark_used(costs, workload);
-    if (costs->is_recorded) {
-        keep_used(costs);
-        recorded = gt_recorded_costs_new(&costs->recorded);
-    }
-    for (uint32_t i = 0; i < workload->task_graph_count; i++)
-        attach_to(costs, workload, workload->task_graphs[i], recorded, report);
-    for (uint32_t i = 0; i < costs->count && report->unused == NULL; i++)
-        if (!costs->costs[i].used)
-            report->unused = costs->costs[i].kind;
-    if (recorded != NULL)
-        gt_recorded_costs_free(recorded);
 }

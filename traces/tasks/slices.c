@@ -26,8 +26,7 @@ bool gt_task_slices_sniff(const unsigned char *head, size_t bytes)
 }
 
 /* "TASK_LINEAR_12" is of the kind LINEAR. */
-uint32_t gt_slices_kind(struct gt_task_slices *slices, struct gt_slice_kinds **kinds, const char *name,
-                        size_t length)
+uint32_t gt_slices_kind(struct gt_task_slices *slices, struct gt_slice_kinds **kinds, const char *name, size_t length)
 {
     size_t digits = length;
     struct gt_slice_kinds *kind;

@@ -29,8 +29,8 @@ struct gt_task_slices {
     uint32_t count, room;
     char **kinds;
     uint32_t kind_count, kind_room;
-    uint32_t workers; /* with a slice */
-    uint64_t open;    /* slices without an end; they are left out */
+    uint32_t workers;   /* with a slice */
+    uint64_t open;      /* slices without an end; they are left out */
     uint32_t clock_mhz; /* at which cycles were made times; 0: the recording has times */
 };
 

@@ -83,8 +83,9 @@ static bool number_before(const char *text, size_t *end, uint32_t most, uint32_t
         begin--;
     if (begin == *end)
         return false;
-    *number = gt_decimal_read(text + begin, *end - begin, 0, &value) == GT_DECIMAL_READ && value < most ? (uint32_t)value
-                                                                                                       : most;
+    *number = gt_decimal_read(text + begin, *end - begin, 0, &value) == GT_DECIMAL_READ && value < most
+                  ? (uint32_t)value
+                  : most;
     *end = begin;
     return true;
 }
@@ -106,8 +107,8 @@ static bool read_process(const struct text *text, size_t *name_length, uint32_t 
 
     *name_length = text->length;
     return text->present && number_before(text->bytes, name_length, GT_SLICES_MOST_BLOCKS, block) &&
-           word_before(text->bytes, name_length, " CTA") && number_before(text->bytes, name_length, UINT32_MAX, &sm) &&
-           word_before(text->bytes, name_length, " Core");
+           word_before(text->bytes, name_length, " CTA") &&
+           number_before(text->bytes, name_length, UINT32_MAX, &sm) && word_before(text->bytes, name_length, " Core");
 }
 
 /* "warp W (line L)" */
@@ -141,8 +142,8 @@ static int check_kernel(struct reader *reader, const char *name, size_t length)
     if (strlen(reader->kernel) == length && memcmp(reader->kernel, name, length) == 0)
         return 0;
     return gt_error_set(reader->error,
-                        "the trace has scopes of two kernels, %.*s and %.*s: record a launch of one of them", NAME_SHOWN,
-                        reader->kernel, length < NAME_SHOWN ? (int)length : NAME_SHOWN, name);
+                        "the trace has scopes of two kernels, %.*s and %.*s: record a launch of one of them",
+                        NAME_SHOWN, reader->kernel, length < NAME_SHOWN ? (int)length : NAME_SHOWN, name);
 }
 
 static int take_scope(struct reader *reader, struct scope scope)
@@ -365,10 +366,11 @@ static int read_events(struct reader *reader, struct gt_input *input, const char
     status = read_text(reader, yajl, input, path);
     yajl_free(yajl);
     if (status == 0 && reader->count == 0)
-        status = gt_error_set(reader->error,
-                              "%s: a Chrome trace without scopes of blocks (\"pid\":\"KERNEL CoreN CTAM\"), %llu other "
-                              "events; Triton's profiler records them with backend=\"instrumentation\", data=\"trace\"",
-                              path, (unsigned long long)reader->foreign);
+        status =
+            gt_error_set(reader->error,
+                         "%s: a Chrome trace without scopes of blocks (\"pid\":\"KERNEL CoreN CTAM\"), %llu other "
+                         "events; Triton's profiler records them with backend=\"instrumentation\", data=\"trace\"",
+                         path, (unsigned long long)reader->foreign);
     return status;
 }
 
@@ -391,8 +393,9 @@ static uint32_t scopes_of_warp(const struct reader *reader, uint32_t first)
     const struct scope *scope = &reader->scopes[first];
     uint32_t end = first + 1;
 
-    while (end < reader->count && reader->scopes[end].block == scope->block && reader->scopes[end].kind == scope->kind &&
-           reader->scopes[end].warp == scope->warp && reader->scopes[end].run == scope->run)
+    while (end < reader->count && reader->scopes[end].block == scope->block &&
+           reader->scopes[end].kind == scope->kind && reader->scopes[end].warp == scope->warp &&
+           reader->scopes[end].run == scope->run)
         end++;
     return end - first;
 }
@@ -417,8 +420,7 @@ static int check_warp(const struct reader *reader, const struct scope *scope, ui
 static void add_task(struct gt_task_slices *slices, const struct scope *scope)
 {
     gt_array_grow(slices->slices, slices->count, slices->room);
-    slices->slices[slices->count++] =
-        (struct gt_task_slice){ scope->start, scope->end, scope->block, scope->kind };
+    slices->slices[slices->count++] = (struct gt_task_slice){ scope->start, scope->end, scope->block, scope->kind };
 }
 
 static void widen_task(struct gt_task_slice *slice, const struct scope *scope)

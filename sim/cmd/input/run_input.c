@@ -243,9 +243,11 @@ static void tell_recorded(const struct gt_task_slices *recorded, gt_time_ps betw
             recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
             all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
     if (between_ps != GT_TIME_NONE)
-        fprintf(stderr, "gridtide: between two tasks of a worker pass %.3f us, as recorded\n", (double)between_ps / 1e6);
+        fprintf(stderr, "gridtide: between two tasks of a worker pass %.3f us, as recorded\n",
+                (double)between_ps / 1e6);
     if (recorded->clock_mhz > 0)
-        fprintf(stderr, "gridtide: the recording is in cycles: they are taken to be of the device's %" PRIu32 " MHz\n",
+        fprintf(stderr,
+                "gridtide: the recording is in cycles: they are taken to be of the device's %" PRIu32 " MHz\n",
                 recorded->clock_mhz);
     if (recorded->open > 0)
         fprintf(stderr, "gridtide: %" PRIu64 " recorded tasks have no end: they are left out\n", recorded->open);

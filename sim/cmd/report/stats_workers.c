@@ -119,8 +119,9 @@ static int keep_kinds(struct gt_task_slices *slices, struct gt_database *databas
 
 static int find_clock(struct gt_database *database, int64_t run_id, uint32_t *clock_mhz, struct gt_error *error)
 {
-    static const char sql[] = "SELECT CAST(value AS INTEGER) FROM device_key WHERE key = 'chip.clock_mhz' AND device_id ="
-                              " (SELECT device_id FROM run WHERE run_id = ?1)";
+    static const char sql[] =
+        "SELECT CAST(value AS INTEGER) FROM device_key WHERE key = 'chip.clock_mhz' AND device_id ="
+        " (SELECT device_id FROM run WHERE run_id = ?1)";
     struct gt_query *query = gt_query_new(database, sql, error);
     int status = -1;
 
