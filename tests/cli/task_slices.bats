@@ -1,7 +1,7 @@
 # What a megakernel's profiler recorded of its workers: costs of tasks, and workers side by side with the simulated ones.
 #
 # tests/data/task_slices.py: on block 0 TILE from 0 to 10 us and NORM from 12 to 16, on block 1 TILE from 0 to 12; so of two tasks of
-# the kind TILE one takes 10 us and one 12 (as it is drawn, that of worker 0), a NORM takes 4; of 2 x 16 us the workers are busy for 26, and 6 us (18.75%) are bubbles.
+# the kind TILE one takes 10 us and one 12, a NORM takes 4; of 2 x 16 us the workers are busy for 26, and 6 us (18.75%) are bubbles.
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
@@ -25,13 +25,29 @@ recording() {
         run "$GRIDTIDE" run mega.jsonl --task-costs rec.pftrace -o $kind.db
         [ "$status" -eq 0 ]
         [[ "$output" == *"3 tasks take their time from rec.pftrace"* ]]
-        [[ "$output" == *"times are those of 3 recorded tasks"*"2 workers, 16.000 us, 18.8% of it bubbles"* ]]
+        [[ "$output" == *"times are those of 3 recorded tasks, each its own, "*"2 workers, 16.000 us, 18.8% of it bubbles"* ]]
         [[ "$output" == *"no task has the kind SCHD"* ]]
         [ $kind = proton ] || [[ "$output" == *"1 recorded tasks have no end"* ]]
         [ $kind != proton ] || [[ "$output" == *"the recording is in cycles: they are taken to be of the device's 1980 MHz"* ]]
-        [ "$(sqlite3 $kind.db "SELECT group_concat(kind || ' ' || duration_us, ', ') FROM
-            (SELECT * FROM task_time ORDER BY kind, duration_us)")" = "NORM 4.0, TILE 10.0, TILE 12.0" ]
+        [ "$(sqlite3 $kind.db "SELECT group_concat(name || ' ' || duration_us, ', ') FROM
+            (SELECT * FROM task_time ORDER BY task_no)")" = "a 10.0, b 12.0, c 4.0" ]
     done
+}
+
+# Two tasks more than the recorded ones: the first tasks of workers, a, b and d, take 10, 12 and one of these again, c and e take 4.
+@test "tasks of other lists take times of their kinds; without waits, the recorded time between tasks" {
+    recording proton rec.json
+    sed '2s/]}$/,{"task":"d","kind":"TILE","worker":2},{"task":"e","kind":"NORM","worker":2}]}/; 2s/,"after":[^]]*]//; s/"grid":2/"grid":3/' mega.jsonl > other.jsonl
+    run "$GRIDTIDE" run other.jsonl --task-costs rec.json -o run.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"5 tasks take their time from rec.json"* ]]
+    [[ "$output" == *"times are those of 3 recorded tasks, drawn by kind, "* ]]
+    [[ "$output" == *"between two tasks of a worker pass 2.000 us, as recorded"* ]]
+    [ "$(sqlite3 run.db "SELECT group_concat(DISTINCT kind || ' ' || duration_us) FROM
+        (SELECT * FROM task_time ORDER BY kind, duration_us)")" = "NORM 4.0,TILE 10.0,TILE 12.0" ]
+    [ "$(sqlite3 run.db "SELECT round(c.start_us - a.end_us, 6) FROM task_time a JOIN task_time c WHERE a.name = 'a' AND c.name = 'c'")" = 2.0 ]
+    "$GRIDTIDE" run -q mega.jsonl --task-costs rec.json -o waits.db # c waits for others: what passes before it is more than the worker's own
+    [ "$(sqlite3 waits.db "SELECT c.start_us - b.end_us < 2 FROM task_time b JOIN task_time c WHERE b.name = 'b' AND c.name = 'c'")" = 1 ]
 }
 
 @test "workers stand side by side: simulated and recorded bubbles" {
@@ -40,8 +56,8 @@ recording() {
         rm -f run.db
         "$GRIDTIDE" run -q mega.jsonl --task-costs rec.pftrace -o run.db
         "$GRIDTIDE" stats run.db --recorded-tasks rec.pftrace -f csv | tr -d '\r' | grep '^workers' > rows
-        [ "$(cut -d, -f2,3,4,6,7,8 rows)" = "0,2,16,2,14,12.5
-1,1,10,1,12,25
+        [ "$(cut -d, -f2,3,4,6,7,8 rows)" = "0,2,14,2,14,12.5
+1,1,12,1,12,25
 all,3,26,3,26,18.75" ]
     done
     run "$GRIDTIDE" stats run.db --recorded-tasks rec.pftrace

@@ -133,6 +133,46 @@ static void price_graph(struct gt_task_costs *costs, struct pricing *pricing, st
     }
 }
 
+/* The first slice of each worker of the graph's, by worker; slices->count where it has none. */
+static uint32_t *first_slices(const struct gt_task_slices *slices, uint32_t workers)
+{
+    uint32_t *first = gt_calloc(workers + 1ull, sizeof *first), at = 0;
+
+    for (uint32_t w = 0; w < workers; w++) {
+        while (at < slices->count && slices->slices[at].worker < w)
+            at++;
+        first[w] = at;
+    }
+    return first;
+}
+
+/* Are the lists of the graph's workers those of the recording, kind by kind?  Then each task takes its own time. */
+static bool price_same(struct gt_task_costs *costs, const struct pricing *pricing, struct gt_task_graph *graph,
+                       uint32_t workers)
+{
+    const struct gt_task_slices *slices = &costs->recorded;
+    uint32_t *next = first_slices(slices, workers);
+    bool same = graph->task_count == slices->count;
+
+    for (gt_task_index t = 0; same && t < graph->task_count; t++) {
+        struct gt_task *task = &graph->tasks[t];
+        uint32_t slice = task->worker != GT_NONE ? next[task->worker]++ : slices->count;
+
+        same = task->time_ps == GT_TIME_NONE && graph->kinds[task->kind].cost == GT_TASK_COST_NONE &&
+               pricing->end[task->kind] > pricing->first[task->kind] && slice < slices->count &&
+               slices->slices[slice].worker == task->worker &&
+               slices->slices[slice].kind == costs->costs[pricing->first[task->kind]].recorded;
+    }
+    free(next);
+    if (!same)
+        return false;
+    next = first_slices(slices, workers);
+    for (gt_task_index t = 0; t < graph->task_count; t++)
+        graph->tasks[t].time_ps = gt_recorded_costs_time(pricing->recorded, next[graph->tasks[t].worker]++);
+    free(next);
+    return true;
+}
+
 static bool only_lists(const struct gt_task_graph *graph)
 {
     bool listed = graph->wait_count == 0 && graph->made_count == 0;
@@ -157,8 +197,13 @@ static void attach_to(struct gt_task_costs *costs, const struct gt_workload *wor
         if (graph->tasks[t].worker != GT_NONE && graph->tasks[t].worker >= workers)
             workers = graph->tasks[t].worker + 1;
     pricing.begun = gt_calloc(workers + 1ull, sizeof *pricing.begun);
-    price_graph(costs, &pricing, graph, report);
-    if (recorded != NULL && report->priced - before == graph->task_count && only_lists(graph)) {
+    if (recorded != NULL && price_same(costs, &pricing, graph, workers)) {
+        report->priced += graph->task_count;
+        report->same += graph->task_count;
+    } else {
+        price_graph(costs, &pricing, graph, report);
+    }
+    if (recorded != NULL && report->priced > before && only_lists(graph)) {
         graph->between_ps = gt_recorded_costs_between(recorded);
         report->between_ps = graph->between_ps;
     }

@@ -15,15 +15,21 @@ struct pool {
 };
 
 struct gt_recorded_costs {
+    gt_time_ps *times_ps; /* by slice */
     struct pool (*kinds)[PLACES];
     uint32_t kind_count;
     uint64_t gaps_ns, gaps;
 };
 
-static void add(struct pool *pool, uint64_t time_ns)
+static gt_time_ps to_ps(uint64_t time_ns)
+{
+    return time_ns < GT_TIME_LIMIT_PS / PS_A_NS ? time_ns * PS_A_NS : GT_TIME_LIMIT_PS;
+}
+
+static void add(struct pool *pool, gt_time_ps time_ps)
 {
     gt_array_grow(pool->times_ps, pool->count, pool->room);
-    pool->times_ps[pool->count++] = time_ns < GT_TIME_LIMIT_PS / PS_A_NS ? time_ns * PS_A_NS : GT_TIME_LIMIT_PS;
+    pool->times_ps[pool->count++] = time_ps;
 }
 
 /* The tasks of the worker of slices[first], and where the next worker's begin. */
@@ -35,8 +41,8 @@ static uint32_t add_worker(struct gt_recorded_costs *costs, const struct gt_task
     for (; first < slices->count && slice->worker == start->worker; slice = &slices->slices[++first]) {
         uint64_t from_ns = slice->start_ns > end_ns ? slice->start_ns : end_ns;
 
-        add(&costs->kinds[slice->kind][slice == start ? FIRST : LATER],
-            slice->end_ns > from_ns ? slice->end_ns - from_ns : 0);
+        costs->times_ps[first] = to_ps(slice->end_ns > from_ns ? slice->end_ns - from_ns : 0);
+        add(&costs->kinds[slice->kind][slice == start ? FIRST : LATER], costs->times_ps[first]);
         costs->gaps_ns += from_ns - end_ns;
         costs->gaps += slice != start;
         end_ns = slice->end_ns > end_ns ? slice->end_ns : end_ns;
@@ -61,6 +67,7 @@ struct gt_recorded_costs *gt_recorded_costs_new(const struct gt_task_slices *sli
 
     costs->kind_count = slices->kind_count;
     costs->kinds = gt_calloc(slices->kind_count, sizeof *costs->kinds);
+    costs->times_ps = gt_calloc(slices->count + 1ull, sizeof *costs->times_ps);
     for (uint32_t i = 0; i < slices->count;)
         i = add_worker(costs, slices, i);
     for (uint32_t k = 0; k < costs->kind_count; k++)
@@ -75,7 +82,13 @@ void gt_recorded_costs_free(struct gt_recorded_costs *costs)
         for (int place = 0; place < PLACES; place++)
             free(costs->kinds[k][place].times_ps);
     free(costs->kinds);
+    free(costs->times_ps);
     free(costs);
+}
+
+gt_time_ps gt_recorded_costs_time(const struct gt_recorded_costs *costs, uint32_t slice)
+{
+    return costs->times_ps[slice];
 }
 
 gt_time_ps gt_recorded_costs_draw(struct gt_recorded_costs *costs, uint32_t kind, bool first)

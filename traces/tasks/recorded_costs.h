@@ -12,6 +12,8 @@ struct gt_recorded_costs;
 struct gt_recorded_costs *gt_recorded_costs_new(const struct gt_task_slices *slices);
 void gt_recorded_costs_free(struct gt_recorded_costs *costs);
 
+/* The time of the task that was recorded as slice number `slice`. */
+gt_time_ps gt_recorded_costs_time(const struct gt_recorded_costs *costs, uint32_t slice);
 /* The time of one more task of that kind, which is its worker's first or not: each recorded one in turn, in an order that is drawn
  * and always the same, so that many tasks differ as the recorded ones do.  Where none of that place was recorded, one of the
  * other; GT_TIME_NONE if there is none of the kind. */

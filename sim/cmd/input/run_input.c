@@ -223,8 +223,9 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
 
 /* What the recording says of its workers: bubbles are the time between the first task's start and the last one's end, on all
  * workers, that no task took. */
-static void tell_recorded(const struct gt_task_slices *recorded, gt_time_ps between_ps)
+static void tell_recorded(const struct gt_task_slices *recorded, const struct gt_task_cost_report *report)
 {
+    const char *how = report->same == report->priced ? "each its own" : "drawn by kind";
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
     double busy_ns = 0, all_ns;
 
@@ -238,13 +239,13 @@ static void tell_recorded(const struct gt_task_slices *recorded, gt_time_ps betw
     all_ns = (double)(last_ns - first_ns) * recorded->workers;
     fprintf(stderr,
             "gridtide: times are those of %" PRIu32
-            " recorded tasks, drawn by kind, with the contention that they had; recorded: %" PRIu32
+            " recorded tasks, %s, with the contention that they had; recorded: %" PRIu32
             " workers, %.3f us, %.1f%% of it bubbles\n",
-            recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
+            recorded->count, how, recorded->workers, (double)(last_ns - first_ns) / 1000,
             all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
-    if (between_ps != GT_TIME_NONE)
+    if (report->between_ps != GT_TIME_NONE)
         fprintf(stderr, "gridtide: between two tasks of a worker pass %.3f us, as recorded\n",
-                (double)between_ps / 1e6);
+                (double)report->between_ps / 1e6);
     if (recorded->clock_mhz > 0)
         fprintf(stderr,
                 "gridtide: the recording is in cycles: they are taken to be of the device's %" PRIu32 " MHz\n",
@@ -266,7 +267,7 @@ static int price_by_table(const char *path, struct gt_workload *workload, const 
     if (!quiet)
         tell(&report, path, name);
     if (!quiet && gt_task_costs_recorded(costs) != NULL && report.priced > 0)
-        tell_recorded(gt_task_costs_recorded(costs), report.between_ps);
+        tell_recorded(gt_task_costs_recorded(costs), &report);
     gt_task_costs_free(costs);
     if (report.priced > 0 || report.had + report.without == 0)
         return 0;
