@@ -90,7 +90,7 @@ BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_shapes.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
-    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
+    traces/record traces/recorded_tasks traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
 # Lessons to try the program with.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
