@@ -50,6 +50,13 @@ recording() {
     [ "$(sqlite3 waits.db "SELECT c.start_us - b.end_us < 2 FROM task_time b JOIN task_time c WHERE b.name = 'b' AND c.name = 'c'")" = 1 ]
 }
 
+@test "a change says that tasks keep their recorded times" {
+    recording proton rec.json
+    run "$GRIDTIDE" run mega.jsonl --task-costs rec.json --set tasks.signal_us=1 -o run.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"tasks: their times are those of rec.json,"* ]]
+}
+
 @test "workers stand side by side: simulated and recorded bubbles" {
     for kind in mirage proton; do
         recording $kind rec.pftrace
@@ -121,7 +128,7 @@ refused() {
     refused '{"ph":"X","name":"TILE","cat":"kernel","tid":0,"ts":1,"dur":2}' "a Chrome trace without scopes of blocks" "1 other events"
     refused "" "a Chrome trace without scopes of blocks"
     refused "$one,$(scope 1 0 TILE 1 2 other)" "byte 1" "the trace has scopes of two kernels, mega and other"
-    refused "$one,$(scope 1 0 TILE 1 2),$(scope 0 0 TILE 5 2)" "the trace has several launches of mega: warp 0 of block 0 comes again"
+    refused "$one,$(scope 1 0 TILE 1 2),$(scope 0 0 TILE 5 2)" "the trace has several launches of mega: block 0 comes again"
     refused "$one,$(scope 0 0 TILE 4 1),$(scope 0 1 TILE 1 2)" 'warps of block 0 have different numbers of scopes "TILE", 2 and 1 (warp 1)'
     refused "$(scope 0 0 TILE 1 -2)" '"dur" of a scope, -2, is negative'
     refused "$(scope 0 0 TILE -1 2)" '"ts" of a scope, -1, is negative'

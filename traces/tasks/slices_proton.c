@@ -4,7 +4,7 @@
  * 3.6.0.  An event ("ph" is "X") is a scope of a warp: "pid" is "KERNEL CoreN CTAM" with the SM N and the block M, "tid" is
  * "warp W (line L)", where scopes of a warp that overlap have different lines.  "ts" and "dur" are cycles of the SM's clock,
  * divided by 1,000 as if it had 1,000 MHz; but where a block's first scope begins is the time by the global timer at which
- * the block began.  All scopes of a warp of a launch follow each other, so a warp that comes again is of another launch.
+ * the block began.  All scopes of a block of a launch follow each other, so a block that comes again is of another launch.
  */
 #include "traces/tasks/slices_parts.h"
 
@@ -40,7 +40,7 @@ struct text {
 /* A scope of a warp. */
 struct scope {
     uint32_t block, kind, warp;
-    uint32_t run; /* it is in this one of the parts of the file that have scopes of one warp */
+    uint32_t run; /* it is in this one of the parts of the file that have scopes of one block */
     uint64_t start, end;
 };
 
@@ -163,7 +163,7 @@ static int take_scope(struct reader *reader, struct scope scope)
         return -1;
     scope.end = scope.start + cycles;
     scope.kind = gt_slices_kind(reader->slices, &reader->kinds, name->bytes, name->length);
-    reader->runs += last == NULL || last->block != scope.block || last->warp != scope.warp;
+    reader->runs += last == NULL || last->block != scope.block;
     scope.run = reader->runs;
     gt_array_grow(reader->scopes, reader->count, reader->room);
     reader->scopes[reader->count++] = scope;
@@ -381,13 +381,12 @@ static int by_warp(const void *left, const void *right)
     GT_ORDER(a->block, b->block);
     GT_ORDER(a->kind, b->kind);
     GT_ORDER(a->warp, b->warp);
-    GT_ORDER(a->run, b->run);
     GT_ORDER(a->start, b->start);
     GT_ORDER(a->end, b->end);
     return 0;
 }
 
-/* How many scopes from scopes[first] on are of one warp, in one launch. */
+/* How many scopes from scopes[first] on are of one warp. */
 static uint32_t scopes_of_warp(const struct reader *reader, uint32_t first)
 {
     const struct scope *scope = &reader->scopes[first];
@@ -403,18 +402,13 @@ static uint32_t scopes_of_warp(const struct reader *reader, uint32_t first)
 static int check_warp(const struct reader *reader, const struct scope *scope, uint32_t count, uint32_t tasks,
                       const char *path)
 {
-    if (scope->warp == scope[-1].warp)
-        return gt_error_set(reader->error,
-                            "%s: the trace has several launches of %.*s: warp %u of block %u comes again; record one "
-                            "launch",
-                            path, NAME_SHOWN, reader->kernel, scope->warp, scope->block);
-    if (count != tasks)
-        return gt_error_set(reader->error,
-                            "%s: warps of block %u have different numbers of scopes \"%.*s\", %u and %u (warp %u): "
-                            "which of them are of one task is not known",
-                            path, scope->block, NAME_SHOWN, reader->slices->kinds[scope->kind], tasks, count,
-                            scope->warp);
-    return 0;
+    if (count == tasks)
+        return 0;
+    return gt_error_set(reader->error,
+                        "%s: warps of block %u have different numbers of scopes \"%.*s\", %u and %u (warp %u): "
+                        "which of them are of one task is not known",
+                        path, scope->block, NAME_SHOWN, reader->slices->kinds[scope->kind], tasks, count,
+                        scope->warp);
 }
 
 static void add_task(struct gt_task_slices *slices, const struct scope *scope)
@@ -427,6 +421,20 @@ static void widen_task(struct gt_task_slice *slice, const struct scope *scope)
 {
     slice->start_ns = scope->start < slice->start_ns ? scope->start : slice->start_ns;
     slice->end_ns = scope->end > slice->end_ns ? scope->end : slice->end_ns;
+}
+
+/* Scopes are sorted: those of a block follow each other. */
+static int check_launches(const struct reader *reader, const char *path)
+{
+    for (uint32_t i = 1; i < reader->count; i++) {
+        const struct scope *scope = &reader->scopes[i];
+
+        if (scope->block == scope[-1].block && scope->run != scope[-1].run)
+            return gt_error_set(reader->error,
+                                "%s: the trace has several launches of %.*s: block %u comes again; record one launch",
+                                path, NAME_SHOWN, reader->kernel, scope->block);
+    }
+    return 0;
 }
 
 /* Task number k of a block and kind is made of scope number k of each of its warps. */
@@ -461,7 +469,7 @@ int gt_slices_read_proton(struct gt_task_slices *slices, struct gt_input *input,
     if (reader.count > 1)
         qsort(reader.scopes, reader.count, sizeof *reader.scopes, by_warp);
     if (status == 0)
-        status = join_warps(&reader, path);
+        status = check_launches(&reader, path) == 0 ? join_warps(&reader, path) : -1;
     for (int i = 0; i < FIELDS; i++)
         free(reader.texts[i].bytes);
     gt_slice_kinds_free(&reader.kinds);
