@@ -74,7 +74,7 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/agents.c traces/rocpd/internal.h traces/rocpd/lookups.c traces/rocpd/operations.c traces/rocpd/regions.c traces/rocpd/rocpd.c traces/rocpd/rocpd.h \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
-    traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/costs_attach.c traces/tasks/costs_parts.h traces/tasks/document.c traces/tasks/document.h \
+    traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/chrome_events.c traces/tasks/chrome_events.h traces/tasks/costs.c traces/tasks/costs.h traces/tasks/costs_attach.c traces/tasks/costs_parts.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/recorded_costs.c traces/tasks/recorded_costs.h traces/tasks/slices.c traces/tasks/slices.h \
     traces/tasks/slices_parts.h traces/tasks/slices_perfetto.c traces/tasks/slices_proton.c traces/tasks/tasks.c traces/tasks/tasks.h \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \

@@ -12,30 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_parse.h>
-
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
 #include "traces/io/decimal.h"
 #include "traces/kineto/kineto.h"
+#include "traces/tasks/chrome_events.h"
 
-enum {
-    CHUNK_BYTES = 64 * 1024,
-    VALUE_MAX_BYTES = 16 * 1024 * 1024, /* yajl holds a text as a whole */
-    MOST_DEPTH = 64,
-    CHROME_CONFIDENCE = 50, /* of the importer of Kineto, which takes other JSON for less */
-    NAME_SHOWN = 60
-};
+enum { CHROME_CONFIDENCE = 50, NAME_SHOWN = 60 }; /* of the importer of Kineto, which takes other JSON for less */
 static const uint64_t limit_cycles = UINT64_C(1) << 50;
-
-/* Of an event. */
-enum field { PHASE, CATEGORY, NAME, PROCESS, THREAD, START, DURATION, FIELDS };
-static const char *const field_names[FIELDS] = { "ph", "cat", "name", "pid", "tid", "ts", "dur" };
-struct text {
-    char *bytes; /* ends in NUL */
-    size_t length, room;
-    bool present;
-};
 
 /* A scope of a warp. */
 struct scope {
@@ -48,13 +32,9 @@ struct reader {
     struct gt_task_slices *slices;
     struct gt_error *error;
     struct gt_slice_kinds *kinds;
-    unsigned depth, list_depth; /* of containers; of the list of events, 0 outside */
-    bool in_list, in_event;     /* the next value at depth 2 is that list; what follows is of an event */
-    enum field field;
-    struct text texts[FIELDS];
-    char *kernel;     /* NULL: no scope yet */
-    uint64_t foreign; /* events that are no scopes */
-    uint64_t values;
+    const struct gt_chrome_text *texts; /* of the event that is taken */
+    char *kernel;                       /* NULL: no scope yet */
+    uint64_t foreign;                   /* events that are no scopes */
     struct scope *scopes;
     uint32_t count, room, runs;
 };
@@ -101,7 +81,7 @@ static bool word_before(const char *text, size_t *end, const char *word)
 }
 
 /* "KERNEL CoreN CTAM": the block M, and how long the kernel's name is. */
-static bool read_process(const struct text *text, size_t *name_length, uint32_t *block)
+static bool read_process(const struct gt_chrome_text *text, size_t *name_length, uint32_t *block)
 {
     uint32_t sm;
 
@@ -112,7 +92,7 @@ static bool read_process(const struct text *text, size_t *name_length, uint32_t 
 }
 
 /* "warp W (line L)" */
-static bool read_thread(const struct text *text, uint32_t *warp)
+static bool read_thread(const struct gt_chrome_text *text, uint32_t *warp)
 {
     static const char prefix[] = "warp ";
     size_t end = sizeof prefix - 1;
@@ -124,14 +104,15 @@ static bool read_thread(const struct text *text, uint32_t *warp)
     return number_before(text->bytes, &end, UINT32_MAX, warp);
 }
 
-static int read_time(struct reader *reader, enum field field, uint64_t *cycles)
+static int read_time(struct reader *reader, enum gt_chrome_field field, uint64_t *cycles)
 {
-    const struct text *text = &reader->texts[field];
+    const struct gt_chrome_text *text = &reader->texts[field];
 
     if (!text->present)
-        return gt_error_set(reader->error, "a scope has no number \"%s\"", field_names[field]);
+        return gt_error_set(reader->error, "a scope has no number \"%s\"", gt_chrome_field_names[field]);
     if (gt_decimal_parse(text->bytes, text->length, 3, limit_cycles, cycles, reader->error) != 0)
-        return gt_error_prefix(reader->error, "\"%s\" of a scope, %.40s, ", field_names[field], text->bytes);
+        return gt_error_prefix(reader->error, "\"%s\" of a scope, %.40s, ", gt_chrome_field_names[field],
+                               text->bytes);
     return 0;
 }
 
@@ -149,17 +130,17 @@ static int check_kernel(struct reader *reader, const char *name, size_t length)
 static int take_scope(struct reader *reader, struct scope scope)
 {
     const struct scope *last = reader->count > 0 ? &reader->scopes[reader->count - 1] : NULL;
-    const struct text *name = &reader->texts[NAME];
+    const struct gt_chrome_text *name = &reader->texts[GT_CHROME_NAME];
     uint64_t cycles;
 
     if (scope.block == GT_SLICES_MOST_BLOCKS)
         return gt_error_set(reader->error, "\"pid\" %.*s: the number of a block is below %d", NAME_SHOWN,
-                            reader->texts[PROCESS].bytes, GT_SLICES_MOST_BLOCKS);
-    if (!read_thread(&reader->texts[THREAD], &scope.warp))
+                            reader->texts[GT_CHROME_PROCESS].bytes, GT_SLICES_MOST_BLOCKS);
+    if (!read_thread(&reader->texts[GT_CHROME_THREAD], &scope.warp))
         return gt_error_set(reader->error, "a scope's \"tid\" is not \"warp W (line L)\"");
     if (!name->present)
         return gt_error_set(reader->error, "a scope has no \"name\"");
-    if (read_time(reader, START, &scope.start) != 0 || read_time(reader, DURATION, &cycles) != 0)
+    if (read_time(reader, GT_CHROME_START, &scope.start) != 0 || read_time(reader, GT_CHROME_DURATION, &cycles) != 0)
         return -1;
     scope.end = scope.start + cycles;
     scope.kind = gt_slices_kind(reader->slices, &reader->kinds, name->bytes, name->length);
@@ -171,207 +152,36 @@ static int take_scope(struct reader *reader, struct scope scope)
 }
 
 /* Newer versions connect warps by events of no duration, of the category "flow": these are no scopes. */
-static int take_event(struct reader *reader)
+static int take_event(void *user, const struct gt_chrome_text *texts)
 {
-    const struct text *texts = reader->texts;
+    struct reader *reader = user;
     struct scope scope = { 0 };
     size_t length;
 
-    if (!texts[PHASE].present || strcmp(texts[PHASE].bytes, "X") != 0)
+    reader->texts = texts;
+    if (!texts[GT_CHROME_PHASE].present || strcmp(texts[GT_CHROME_PHASE].bytes, "X") != 0)
         return 0;
-    if (!read_process(&texts[PROCESS], &length, &scope.block) ||
-        (texts[CATEGORY].present && strcmp(texts[CATEGORY].bytes, "flow") == 0)) {
+    if (!read_process(&texts[GT_CHROME_PROCESS], &length, &scope.block) ||
+        (texts[GT_CHROME_CATEGORY].present && strcmp(texts[GT_CHROME_CATEGORY].bytes, "flow") == 0)) {
         reader->foreign++;
         return 0;
     }
-    if (check_kernel(reader, texts[PROCESS].bytes, length) != 0)
+    if (check_kernel(reader, texts[GT_CHROME_PROCESS].bytes, length) != 0)
         return -1;
     return take_scope(reader, scope);
 }
 
-/* yajl's callbacks: 0 ends the reading, with the reason in reader->error. */
-static int on_value(struct reader *reader)
+static int read_scopes(struct reader *reader, struct gt_input *input, const char *path)
 {
-    reader->values++;
-    reader->in_list = false;
-    return 1;
-}
-
-static bool in_field(const struct reader *reader)
-{
-    return reader->in_event && reader->depth == reader->list_depth + 1 && reader->field != FIELDS;
-}
-
-static int on_open(struct reader *reader, bool object)
-{
-    if (++reader->depth > MOST_DEPTH) {
-        gt_error_set(reader->error, "containers are nested deeper than %d", MOST_DEPTH);
+    if (gt_chrome_events_read(input, path, take_event, reader, reader->error) != 0)
+        return -1;
+    if (reader->count > 0)
         return 0;
-    }
-    if (reader->list_depth == 0 && !object && (reader->depth == 1 || reader->in_list))
-        reader->list_depth = reader->depth;
-    else if (reader->list_depth > 0 && object && reader->depth == reader->list_depth + 1) {
-        reader->in_event = true;
-        for (int i = 0; i < FIELDS; i++)
-            reader->texts[i].present = false;
-    }
-    reader->field = FIELDS;
-    return on_value(reader);
-}
-
-static int on_close(void *user)
-{
-    struct reader *reader = user;
-
-    if (reader->in_event && reader->depth == reader->list_depth + 1) {
-        reader->in_event = false;
-        if (take_event(reader) != 0)
-            return 0;
-    }
-    if (reader->depth == reader->list_depth)
-        reader->list_depth = 0;
-    reader->depth--;
-    return 1;
-}
-
-static int on_open_object(void *user)
-{
-    return on_open(user, true);
-}
-
-static int on_open_list(void *user)
-{
-    return on_open(user, false);
-}
-
-static int on_key(void *user, const unsigned char *text, size_t length)
-{
-    static const char list[] = "traceEvents";
-    struct reader *reader = user;
-
-    reader->in_list = reader->depth == 1 && length == sizeof list - 1 && memcmp(text, list, length) == 0;
-    reader->field = FIELDS;
-    for (int i = 0; i < FIELDS && reader->field == FIELDS; i++)
-        if (strlen(field_names[i]) == length && memcmp(field_names[i], text, length) == 0)
-            reader->field = (enum field)i;
-    return 1;
-}
-
-/* A value of the event's field; names end at a NUL. */
-static int keep(struct reader *reader, const char *bytes, size_t length)
-{
-    struct text *text = &reader->texts[reader->field];
-
-    length = strnlen(bytes, length);
-    if (length >= text->room) {
-        text->room = 2 * length + 16;
-        text->bytes = gt_realloc(text->bytes, text->room, 1);
-    }
-    memcpy(text->bytes, bytes, length);
-    text->bytes[length] = '\0';
-    text->length = length;
-    text->present = true;
-    return on_value(reader);
-}
-
-static int on_string(void *user, const unsigned char *text, size_t length)
-{
-    struct reader *reader = user;
-
-    return in_field(reader) && reader->field < START ? keep(reader, (const char *)text, length) : on_value(reader);
-}
-
-static int on_number(void *user, const char *text, size_t length)
-{
-    struct reader *reader = user;
-
-    return in_field(reader) && reader->field >= START ? keep(reader, text, length) : on_value(reader);
-}
-
-static int on_null(void *user)
-{
-    return on_value(user);
-}
-
-static int on_boolean(void *user, int value)
-{
-    (void)value;
-    return on_value(user);
-}
-
-static const yajl_callbacks callbacks = {
-    .yajl_null = on_null,
-    .yajl_boolean = on_boolean,
-    .yajl_number = on_number,
-    .yajl_string = on_string,
-    .yajl_start_map = on_open_object,
-    .yajl_map_key = on_key,
-    .yajl_end_map = on_close,
-    .yajl_start_array = on_open_list,
-    .yajl_end_array = on_close,
-};
-
-/* What yajl, or a callback, found wrong `at` bytes behind the start of the text. */
-static int fail_at(yajl_handle yajl, yajl_status status, uint64_t at, const char *path, struct gt_error *error)
-{
-    unsigned char *text;
-
-    if (status == yajl_status_client_canceled)
-        return gt_error_prefix(error, "%s: byte %llu: ", path, (unsigned long long)at);
-    text = yajl_get_error(yajl, 0, NULL, 0);
-    gt_error_set(error, "%s: byte %llu: not JSON: %.*s", path, (unsigned long long)at,
-                 (int)strcspn((char *)text, "\n"), (char *)text);
-    yajl_free_error(yajl, text);
-    return -1;
-}
-
-static int read_text(struct reader *reader, yajl_handle yajl, struct gt_input *input, const char *path)
-{
-    unsigned char *bytes = gt_realloc(NULL, CHUNK_BYTES, 1);
-    uint64_t offset = 0, values = 0, values_offset = 0;
-    ssize_t got;
-    int status = 0;
-
-    while (status == 0 && (got = gt_input_read(input, bytes, CHUNK_BYTES, reader->error)) != 0) {
-        yajl_status parsed = got > 0 ? yajl_parse(yajl, bytes, (size_t)got) : yajl_status_ok;
-
-        if (got < 0)
-            status = -1;
-        else if (parsed != yajl_status_ok)
-            status = fail_at(yajl, parsed, offset + yajl_get_bytes_consumed(yajl), path, reader->error);
-        else if (reader->values == values && offset - values_offset > VALUE_MAX_BYTES)
-            status = gt_error_set(reader->error, "%s: byte %llu: a value is longer than %d MiB", path,
-                                  (unsigned long long)values_offset, VALUE_MAX_BYTES >> 20);
-        offset += status == 0 ? (uint64_t)got : 0;
-        if (reader->values != values)
-            values_offset = offset;
-        values = reader->values;
-    }
-    free(bytes);
-    if (status == 0 && (yajl_complete_parse(yajl) != yajl_status_ok || reader->depth > 0))
-        return gt_error_set(reader->error, "%s: byte %llu: the JSON text ends too early; is the file complete?", path,
-                            (unsigned long long)offset);
-    return status;
-}
-
-static int read_events(struct reader *reader, struct gt_input *input, const char *path)
-{
-    yajl_handle yajl = yajl_alloc(&callbacks, NULL, reader);
-    int status;
-
-    if (yajl == NULL)
-        gt_no_memory("the JSON parser");
-    yajl_config(yajl, yajl_dont_validate_strings, 1);
-    yajl_config(yajl, yajl_allow_multiple_values, 1); /* proton writes one text a stream where it records no scopes */
-    status = read_text(reader, yajl, input, path);
-    yajl_free(yajl);
-    if (status == 0 && reader->count == 0)
-        status =
-            gt_error_set(reader->error,
-                         "%s: a Chrome trace without scopes of blocks (\"pid\":\"KERNEL CoreN CTAM\"), %llu other "
-                         "events; Triton's profiler records them with backend=\"instrumentation\", data=\"trace\"",
-                         path, (unsigned long long)reader->foreign);
-    return status;
+    return gt_error_set(
+        reader->error,
+        "%s: a Chrome trace without scopes of blocks (\"pid\":\"KERNEL CoreN CTAM\"), %llu other events; "
+        "Triton's profiler records them with backend=\"instrumentation\", data=\"trace\"",
+        path, (unsigned long long)reader->foreign);
 }
 
 static int by_warp(const void *left, const void *right)
@@ -393,8 +203,7 @@ static uint32_t scopes_of_warp(const struct reader *reader, uint32_t first)
     uint32_t end = first + 1;
 
     while (end < reader->count && reader->scopes[end].block == scope->block &&
-           reader->scopes[end].kind == scope->kind && reader->scopes[end].warp == scope->warp &&
-           reader->scopes[end].run == scope->run)
+           reader->scopes[end].kind == scope->kind && reader->scopes[end].warp == scope->warp)
         end++;
     return end - first;
 }
@@ -463,15 +272,13 @@ static int join_warps(struct reader *reader, const char *path)
 int gt_slices_read_proton(struct gt_task_slices *slices, struct gt_input *input, const char *path,
                           struct gt_error *error)
 {
-    struct reader reader = { .slices = slices, .error = error, .field = FIELDS };
-    int status = read_events(&reader, input, path);
+    struct reader reader = { .slices = slices, .error = error };
+    int status = read_scopes(&reader, input, path);
 
     if (reader.count > 1)
         qsort(reader.scopes, reader.count, sizeof *reader.scopes, by_warp);
     if (status == 0)
         status = check_launches(&reader, path) == 0 ? join_warps(&reader, path) : -1;
-    for (int i = 0; i < FIELDS; i++)
-        free(reader.texts[i].bytes);
     gt_slice_kinds_free(&reader.kinds);
     free(reader.kernel);
     free(reader.scopes);
