@@ -33,8 +33,7 @@ struct gt_task_cost_report {
     gt_time_ps between_ps; /* that a graph took from a recording (gt_task_graph.between_ps); GT_TIME_NONE: none did */
 };
 /* Tasks that say no time, themselves or by their kind, take it from the table; graphs of lists without waits whose tasks did
- * take the time between tasks, too.  Slices of a recording whose kind gave no task its
- * time are dropped. */
+ * take the time between tasks, too.  Slices of a recording whose kind gave no task its time are dropped. */
 void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
                           struct gt_task_cost_report *report);
 
