@@ -74,8 +74,9 @@ traces_libtraces_a_SOURCES = \
     traces/rocpd/agents.c traces/rocpd/internal.h traces/rocpd/lookups.c traces/rocpd/operations.c traces/rocpd/regions.c traces/rocpd/rocpd.c traces/rocpd/rocpd.h \
     traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
-    traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h traces/tasks/tasks.c traces/tasks/tasks.h \
+    traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/chrome_events.c traces/tasks/chrome_events.h traces/tasks/costs.c traces/tasks/costs.h traces/tasks/costs_attach.c traces/tasks/costs_parts.h traces/tasks/document.c traces/tasks/document.h \
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/recorded_costs.c traces/tasks/recorded_costs.h traces/tasks/slices.c traces/tasks/slices.h \
+    traces/tasks/slices_parts.h traces/tasks/slices_perfetto.c traces/tasks/slices_proton.c traces/tasks/tasks.c traces/tasks/tasks.h \
     traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
     traces/xplane/xplane.c traces/xplane/xplane.h
 
@@ -89,7 +90,7 @@ BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema_files.sql traces/store/schema_plain.sql traces/store/schema_shapes.sql traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql traces/store/schema_serve.sql \
-    traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
+    traces/record traces/recorded_tasks traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/protocols traces/scenarios traces/profiles traces/training traces/recorded_pairs traces/shapes traces/serving traces/published
 # Lessons to try the program with.
 examplesdir = $(docdir)/examples
 dist_examples_DATA = \
@@ -155,7 +156,7 @@ SUFFIXES += .proto .pb-c.c .pb-c.h
 	@:
 
 # What includes them: see BUILT_SOURCES above.
-messages_users = traces/export/perfetto.$(OBJEXT) traces/tasks/slices.$(OBJEXT) \
+messages_users = traces/export/perfetto.$(OBJEXT) traces/tasks/slices_perfetto.$(OBJEXT) \
     traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) \
     traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) \
     traces/chakra/write.$(OBJEXT) \

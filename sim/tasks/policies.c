@@ -87,6 +87,8 @@ static gt_time_ps list_load_ps(const struct gt_task_run *run, gt_worker_index wo
 {
     bool near = run->graph->wait_count == 0 && run->workers[worker].task != GT_NONE;
 
+    if (near && run->graph->between_ps != GT_TIME_NONE)
+        return 0; /* the overhead has all of it */
     return near ? run->costs->load_ps / 2 : run->costs->load_ps;
 }
 

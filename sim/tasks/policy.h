@@ -37,6 +37,8 @@
  *           that the thief itself loses time; and where there are no thieves a worker's own atomic is at once.
  *   static  the next of its list: load_us; half of that in graphs without waits, for the list stays in the SM's cache,
  *           which looks at counters empty.
+ *           A graph whose tasks wait for nothing and of which it was recorded says what passes between two tasks of a list
+ *           (between_ps): that takes the place of this load and of overhead_us.
  *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list, whose numbers are read
  *           from a list.
  * Knowing that there is nothing more for it, its block ends, end_us later.

@@ -41,6 +41,7 @@ static gt_time_ps polls_from_ps(const struct gt_task_run *run, const struct gt_t
 void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const struct gt_task_take *take)
 {
     struct gt_task_worker *w = &run->workers[worker];
+    bool between = w->task != GT_NONE && run->graph->between_ps != GT_TIME_NONE;
 
     w->state = GT_WORKER_BUSY;
     w->task = take->task;
@@ -56,7 +57,7 @@ void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const str
     if (run->policy->polls && run->graph->tasks[take->task].waits > 0)
         schedule(run, polls_from_ps(run, w), GT_TASK_EVENT_TAKEN, worker);
     else
-        start_at(run, worker, w->taken_ps + run->costs->overhead_ps);
+        start_at(run, worker, w->taken_ps + (between ? run->graph->between_ps : run->costs->overhead_ps));
 }
 
 void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps)

@@ -16,6 +16,7 @@ struct gt_task_graph *gt_task_graph_new(uint32_t name)
     struct gt_task_graph *graph = gt_calloc(1, sizeof *graph);
 
     graph->name = name;
+    graph->between_ps = GT_TIME_NONE;
     return graph;
 }
 

@@ -82,6 +82,9 @@ struct gt_task_graph {
     uint32_t number;  /* among the workload's graphs: its times are drawn by that, and by the seed */
     uint32_t line;    /* of its definition; 0: unknown */
     uint32_t sharers; /* workloads beside the first that point to it */
+    /* From the end of a task to the start of the next one of its worker's list, where tasks wait for nothing and that was
+     * recorded; GT_TIME_NONE: what the device says (sim/tasks/policy.h). */
+    gt_time_ps between_ps;
     struct gt_task_kind *kinds;
     uint32_t kind_count, kind_room;
     struct gt_task *tasks;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Write what the workers of a small megakernel did, as a Perfetto trace: task_slices.py mirage|flashinfer FILE [START]
+"""Write what the workers of a small megakernel did, as a Perfetto or a Chrome trace: task_slices.py mirage|flashinfer|proton FILE [START]
 
 Mirage's and FlashInfer's profilers write theirs through tg4perfetto (github.com/ihavnoid/tg4perfetto, src/tg4perfetto/
 _core.py): a descriptor a group and a track, names of slices as numbers that the first packet with one explains. Times are
-32 bits of nanoseconds from START (1000) on.
+32 bits of nanoseconds from START (1000) on. Triton's profiler (proton) writes scopes of warps, in cycles / 1000: here at 1,980 MHz,
+of two warps, one of which begins and the other ends a task.
 """
+import json
 import sys
 
 from protobuf import length_delimited, number
@@ -40,6 +42,24 @@ class Trace:
 TASKS = [(0, "SCHD", 10000, 12000), (0, "TILE", 0, 10000), (1, "TILE", 0, 12000), (0, "NORM", 12000, 16000), (1, "NORM", 19000, None)]
 
 kind, path = sys.argv[1:3]
+
+
+def scopes():
+    for block in range(2):
+        for warp in range(2):
+            for at, name, start, end in TASKS:
+                if at == block and end is not None:
+                    start, end = (start, end - 1000) if warp == 0 else (start + 1000, end)
+                    yield {"args": {"Finalization Time (ns)": 192, "Frequency (MHz)": 1000.0, "call_stack": ["ROOT", "mega"]},
+                           "cat": "mega", "cname": "good", "dur": round((end - start) * 1.98) / 1000, "name": name, "ph": "X",
+                           "pid": f"mega Core{block + 7} CTA{block}", "tid": f"warp {warp} (line 0)",
+                           "ts": round(start * 1.98) / 1000}
+
+
+if kind == "proton":
+    with open(path, "w") as file:
+        json.dump({"displayTimeUnit": "ns", "traceEvents": list(scopes())}, file, separators=(",", ":"))
+    sys.exit()
 trace = Trace(int(sys.argv[3]) if len(sys.argv) > 3 else 1000)
 tracks = {}
 for block in range(2):

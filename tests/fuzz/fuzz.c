@@ -168,7 +168,7 @@ static int read_slices(const char *path, struct gt_error *error)
 
     if (input == NULL)
         return -1;
-    status = gt_task_slices_read(&slices, input, path, error);
+    status = gt_task_slices_read(&slices, input, path, 1980, error);
     for (uint32_t next = 0; next < slices.count;)
         if (gt_task_slices_worker(&slices, &next).tasks == 0)
             abort();

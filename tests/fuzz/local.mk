@@ -12,6 +12,7 @@ FUZZ_SAMPLES = \
     tests/fuzz/samples/ranks.json \
     tests/fuzz/samples/ranks_beside.json \
     tests/fuzz/samples/ir.json \
+    tests/fuzz/samples/proton.json \
     tests/fuzz/samples/nsys.sql \
     tests/fuzz/samples/record.gtrecord.gz \
     tests/fuzz/samples/slices.pftrace \

@@ -69,7 +69,7 @@ static int read_back(struct gt_task_slices *slices)
     fclose(file);
     input = gt_input_open(path, &error);
     assert_non_null(input);
-    status = gt_task_slices_read(slices, input, path, &error);
+    status = gt_task_slices_read(slices, input, path, 2000, &error);
     gt_input_close(input);
     return status;
 }
@@ -178,6 +178,52 @@ static void a_trace_without_slices_is_an_error(void **state)
     gt_task_slices_free(&slices);
 }
 
+/* An event of proton, the first of the file or not; times in cycles. */
+static void put_scope(bool first, unsigned block, unsigned warp, const char *name, unsigned start, unsigned cycles)
+{
+    fprintf(file,
+            "%s{\"args\":{\"name\":\"no\",\"dur\":9},\"ph\":\"X\",\"name\":\"%s\",\"pid\":\"a CTA9 Core3 CTA%u\","
+            "\"tid\":\"warp %u (line 0)\",\"ts\":%u.%03u,\"dur\":%u.%03u}",
+            first ? "{\"traceEvents\":[" : ",", name, block, warp, start / 1000, start % 1000, cycles / 1000,
+            cycles % 1000);
+}
+
+static void assert_slice(const struct gt_task_slices *slices, uint32_t at, const char *kind, uint32_t worker,
+                         uint64_t start_ns, uint64_t end_ns)
+{
+    assert_string_equal(slices->kinds[slices->slices[at].kind], kind);
+    assert_int_equal(slices->slices[at].worker, worker);
+    assert_int_equal(slices->slices[at].start_ns, start_ns);
+    assert_int_equal(slices->slices[at].end_ns, end_ns);
+}
+
+/* Block 7 begins at 100 ns, from where 2,000 cycles are 1,000 ns.  Its warps' first "a" last from 100 to 1100 and from 300 to 1500,
+ * its second ones from 1200 to 1400 and from 1600 to 2000, where warp 0 is ahead; "b" is within the first of warp 1.  Block 2
+ * is in the file behind it, and one event is of the host. */
+static void scope_number_k_of_all_warps_is_a_task(void **state)
+{
+    struct gt_task_slices slices;
+
+    (void)state;
+    put_scope(true, 7, 0, "a", 100, 1000);
+    put_scope(false, 7, 0, "a", 1200, 200);
+    put_scope(false, 7, 1, "b", 500, 100);
+    put_scope(false, 7, 1, "a", 1600, 400);
+    put_scope(false, 7, 1, "a", 300, 1200);
+    put_scope(false, 2, 0, "a", 50, 3);
+    fputs(",{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":0,\"dur\":1},{\"ph\":\"M\",\"pid\":\"x\"}]}\n",
+          file);
+    assert_int_equal(read_back(&slices), 0);
+    assert_int_equal(slices.count, 4);
+    assert_int_equal(slices.workers, 2);
+    assert_int_equal(slices.clock_mhz, 2000);
+    assert_slice(&slices, 0, "a", 2, 50, 51);
+    assert_slice(&slices, 1, "a", 7, 100, 800);
+    assert_slice(&slices, 2, "b", 7, 300, 350);
+    assert_slice(&slices, 3, "a", 7, 650, 1050);
+    gt_task_slices_free(&slices);
+}
+
 static void text_is_no_recording(void **state)
 {
     static const char text[] = "\nkind,time_us\nTILE,3\n";
@@ -185,6 +231,8 @@ static void text_is_no_recording(void **state)
     (void)state;
     fclose(file);
     assert_false(gt_task_slices_sniff((const unsigned char *)text, sizeof text - 1));
+    assert_false(gt_task_slices_sniff((const unsigned char *)"{\"time_us\":{\"TILE\":3}}", 22));
+    assert_true(gt_task_slices_sniff((const unsigned char *)"\n{\"traceEvents\":[]}", 19));
     assert_true(gt_task_slices_sniff((const unsigned char *)"\x0a\x04\x50\x01\x68\x01", 6));
 }
 
@@ -216,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup(a_track_without_a_name_is_no_block, open_file),
         cmocka_unit_test_setup(time_of_tasks_that_overlap_counts_once, open_file),
         cmocka_unit_test_setup(a_trace_without_slices_is_an_error, open_file),
+        cmocka_unit_test_setup(scope_number_k_of_all_warps_is_a_task, open_file),
         cmocka_unit_test_setup(text_is_no_recording, open_file),
     };
 

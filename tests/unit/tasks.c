@@ -62,6 +62,28 @@ static void test_static(void **state)
     machine_free(&m);
 }
 
+/* A worker's first task is read at 0.6, when the list has been loaded until 0.1; what was recorded between tasks, 0.3, takes the
+ * place of both from then on: without it the second task would begin 0.05 + 0.5 behind the first one's end. */
+static void test_static_as_recorded(void **state)
+{
+    struct task_machine m;
+    gt_task_index a, b;
+
+    (void)state;
+    machine_costs(&m, "overhead_us=0.5 load_us=0.1");
+    a = add(&m, 4 * US, 0);
+    b = add(&m, 2 * US, 0);
+    machine_launch(&m, "static", 1, 32);
+    run(&m);
+    expect(&m, 0, a, 0, 0, 100, 600, 4600);
+    expect(&m, 0, b, 0, 4600, 4650, 5150, 7150);
+    m.graph->between_ps = 300 * NS;
+    run(&m);
+    expect(&m, 0, a, 0, 0, 100, 600, 4600);
+    expect(&m, 0, b, 0, 4600, 4600, 4900, 6900);
+    machine_free(&m);
+}
+
 /* a and x are there from the start; worker 0's ticket, the first, is for a, worker 1's, 0.1 later, for x.  A ticket takes
  * 1, a look at its place 1 and 0.1, reading the task 0.5.  x ends at 3.7; the last ticket, from 4.7 on, is for b, which a
  * lets go: a ends at 6.6, signals until 7.2, has the answer at 7.7, has looked up who that lets go at 8.7 and who they
@@ -386,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_static),
+        cmocka_unit_test(test_static_as_recorded),
         cmocka_unit_test(test_ready),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_made),

@@ -1,4 +1,4 @@
-#include "traces/tasks/costs.h"
+#include "traces/tasks/costs_parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,30 +6,11 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/workload/task_graph.h"
 #include "traces/io/csv.h"
 #include "traces/io/decimal.h"
 #include "traces/tasks/document.h"
 
 enum { SHOWN = 60, HEAD_BYTES = 4096 };
-#define NO_SIZE UINT64_MAX
-
-/* A row of the table: what a task of this kind and size takes. */
-struct cost {
-    char *kind;
-    uint64_t size; /* NO_SIZE: of any */
-    gt_time_ps time_ps;
-    bool operations; /* what the size counts; else bytes */
-    bool used;
-};
-
-struct gt_task_costs {
-    struct cost *costs; /* by kind, then size */
-    uint32_t count, room;
-    struct gt_task_slices recorded;
-    bool is_recorded;
-};
-
 static const struct unit {
     const char *column;
     int exponent; /* of 10, in picoseconds */
@@ -39,7 +20,7 @@ enum { UNITS = sizeof units / sizeof *units };
 static int add(struct gt_task_costs *costs, const char *kind, size_t length, const char *time, int exponent,
                struct gt_error *error)
 {
-    struct cost cost = { .size = NO_SIZE };
+    struct gt_cost_row cost = { .size = GT_COST_OF_ANY_SIZE };
 
     if (gt_decimal_parse(time, strlen(time), exponent, GT_TIME_LIMIT_PS, &cost.time_ps, error) != 0)
         return gt_error_prefix(error, "the time '%.40s' ", time);
@@ -89,7 +70,7 @@ static int read_row(struct gt_task_costs *costs, const struct gt_csv *csv, const
 {
     const char *kind = gt_csv_field(csv, columns->kind);
     const char *size = columns->size == UINT32_MAX ? "" : gt_csv_field(csv, columns->size);
-    struct cost *cost;
+    struct gt_cost_row *cost;
 
     if (add(costs, kind, strlen(kind), gt_csv_field(csv, columns->time), columns->exponent, error) != 0)
         return -1;
@@ -194,7 +175,7 @@ static int read_json(struct gt_task_costs *costs, struct gt_input *input, const 
 
 static int compare(const void *left, const void *right)
 {
-    const struct cost *a = left, *b = right;
+    const struct gt_cost_row *a = left, *b = right;
     int kinds = strcmp(a->kind, b->kind);
 
     return kinds != 0 ? kinds : a->size < b->size ? -1 : a->size > b->size;
@@ -206,11 +187,11 @@ static int check(const struct gt_task_costs *costs, const char *path, struct gt_
     if (costs->count == 0)
         return gt_error_set(error, "%s: no times in it", path);
     for (uint32_t i = 1; i < costs->count; i++) {
-        const struct cost *one = &costs->costs[i - 1], *two = &costs->costs[i];
+        const struct gt_cost_row *one = &costs->costs[i - 1], *two = &costs->costs[i];
 
         if (strcmp(one->kind, two->kind) != 0)
             continue;
-        if (one->size == two->size || two->size == NO_SIZE)
+        if (one->size == two->size || two->size == GT_COST_OF_ANY_SIZE)
             return gt_error_set(error,
                                 "%s: kind %.60s has two times of the same size, or one with and one without a "
                                 "size",
@@ -229,37 +210,19 @@ static bool is_json(struct gt_input *input)
     return at < bytes && head[at] == '{';
 }
 
-/* The mean of each kind's tasks. */
-static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path,
+/* A row without a time for each kind. */
+static int read_recording(struct gt_task_costs *costs, struct gt_input *input, const char *path, uint32_t clock_mhz,
                           struct gt_error *error)
 {
-    const struct gt_task_slices *recorded = &costs->recorded;
-    double *total_ps, *tasks;
-
     costs->is_recorded = true;
-    if (gt_task_slices_read(&costs->recorded, input, path, error) != 0)
+    if (gt_task_slices_read(&costs->recorded, input, path, clock_mhz, error) != 0)
         return -1;
-    total_ps = gt_calloc(recorded->kind_count, sizeof *total_ps);
-    tasks = gt_calloc(recorded->kind_count, sizeof *tasks);
-    for (uint32_t i = 0; i < recorded->count; i++) {
-        total_ps[recorded->slices[i].kind] +=
-            (double)(recorded->slices[i].end_ns - recorded->slices[i].start_ns) * 1000;
-        tasks[recorded->slices[i].kind]++;
-    }
-    for (uint32_t k = 0; k < recorded->kind_count; k++) {
-        double mean_ps = tasks[k] > 0 ? total_ps[k] / tasks[k] : 0;
-
-        if (tasks[k] == 0) /* none of that name has ended */
-            continue;
+    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
         gt_array_grow(costs->costs, costs->count, costs->room);
-        costs->costs[costs->count++] = (struct cost){
-            .kind = gt_strdup(recorded->kinds[k]),
-            .size = NO_SIZE,
-            .time_ps = mean_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)mean_ps : GT_TIME_LIMIT_PS,
-        };
+        costs->costs[costs->count++] = (struct gt_cost_row){ .kind = gt_strdup(costs->recorded.kinds[k]),
+                                                             .size = GT_COST_OF_ANY_SIZE,
+                                                             .recorded = k };
     }
-    free(total_ps);
-    free(tasks);
     return 0;
 }
 
@@ -276,7 +239,7 @@ static bool is_recording(struct gt_input *input)
     return gt_task_slices_sniff(head, bytes);
 }
 
-struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *error)
+struct gt_task_costs *gt_task_costs_read(const char *path, uint32_t clock_mhz, struct gt_error *error)
 {
     struct gt_input *input = gt_input_open(path, error);
     struct gt_task_costs *costs;
@@ -286,7 +249,7 @@ struct gt_task_costs *gt_task_costs_read(const char *path, struct gt_error *erro
         return NULL;
     costs = gt_calloc(1, sizeof *costs);
     if (is_recording(input))
-        status = read_recording(costs, input, path, error);
+        status = read_recording(costs, input, path, clock_mhz, error);
     else
         status = is_json(input) ? read_json(costs, input, path, error) : read_csv(costs, input, path, error);
     gt_input_close(input);
@@ -309,113 +272,4 @@ void gt_task_costs_free(struct gt_task_costs *costs)
     free(costs->costs);
     gt_task_slices_free(&costs->recorded);
     free(costs);
-}
-
-static bool is_called(const struct cost *cost, const char *name, size_t length)
-{
-    return strlen(cost->kind) == length && memcmp(cost->kind, name, length) == 0;
-}
-
-/* The rows called so: costs[*first] to costs[result - 1]. */
-static uint32_t find_called(const struct gt_task_costs *costs, const char *name, size_t length, uint32_t *first)
-{
-    uint32_t end;
-
-    *first = 0;
-    while (*first < costs->count && !is_called(&costs->costs[*first], name, length))
-        ++*first;
-    end = *first;
-    while (end < costs->count && is_called(&costs->costs[end], name, length))
-        end++;
-    return end;
-}
-
-/* Those of a kind, or else of its first word, behind which an imported kind has its sizes. */
-static uint32_t find_rows(const struct gt_task_costs *costs, const char *kind, uint32_t *first)
-{
-    uint32_t end = find_called(costs, kind, strlen(kind), first);
-
-    return end > *first ? end : find_called(costs, kind, strcspn(kind, " "), first);
-}
-
-static gt_time_ps scale(gt_time_ps time_ps, uint64_t size, uint64_t by)
-{
-    unsigned __int128 scaled = (unsigned __int128)time_ps * size / by;
-
-    return scaled < GT_TIME_LIMIT_PS ? (gt_time_ps)scaled : GT_TIME_LIMIT_PS;
-}
-
-static gt_time_ps time_of(const struct cost *rows, uint32_t count, uint64_t size)
-{
-    const struct cost *low, *high;
-    uint32_t i = 0;
-
-    while (i < count && rows[i].size <= size)
-        i++;
-    if (i == 0 || rows[i - 1].size == size)
-        return rows[i == 0 ? 0 : i - 1].time_ps;
-    low = &rows[i - 1];
-    if (i == count)
-        return low->size == 0 ? low->time_ps : scale(low->time_ps, size, low->size);
-    high = &rows[i];
-    if (high->time_ps >= low->time_ps)
-        return low->time_ps + scale(high->time_ps - low->time_ps, size - low->size, high->size - low->size);
-    return low->time_ps - scale(low->time_ps - high->time_ps, size - low->size, high->size - low->size);
-}
-
-static void price_graph(struct gt_task_costs *costs, const struct gt_workload *workload, struct gt_task_graph *graph,
-                        struct gt_task_cost_report *report)
-{
-    for (gt_task_kind_index k = 0; k < graph->kind_count; k++) {
-        uint32_t first, end = find_rows(costs, gt_name_text(workload, graph->kinds[k].name), &first);
-        const struct cost *rows = &costs->costs[first];
-
-        for (uint32_t i = first; i < end; i++)
-            costs->costs[i].used = true;
-        for (gt_task_index t = 0; t < graph->task_count; t++) {
-            struct gt_task *task = &graph->tasks[t];
-
-            if (task->kind != k)
-                continue;
-            if (task->time_ps != GT_TIME_NONE || graph->kinds[k].cost != GT_TASK_COST_NONE) {
-                report->had++;
-            } else if (first == end) {
-                report->without++;
-            } else {
-                task->time_ps = time_of(rows, end - first,
-                                        rows->operations ? gt_task_operations(graph, t) : gt_task_bytes(graph, t));
-                report->priced++;
-            }
-        }
-    }
-}
-
-/* What the profiler shows of the workers' scheduler is no task. */
-static void keep_used(struct gt_task_costs *costs)
-{
-    bool *kept = gt_calloc(costs->recorded.kind_count + 1ull, sizeof *kept);
-
-    for (uint32_t k = 0; k < costs->recorded.kind_count; k++) {
-        const struct cost key = { .kind = costs->recorded.kinds[k], .size = NO_SIZE };
-        const struct cost *of = bsearch(&key, costs->costs, costs->count, sizeof key, compare);
-
-        kept[k] = of != NULL && of->used;
-    }
-    gt_task_slices_keep(&costs->recorded, kept);
-    free(kept);
-}
-
-void gt_task_costs_attach(struct gt_task_costs *costs, struct gt_workload *workload,
-                          struct gt_task_cost_report *report)
-{
-    *report = (struct gt_task_cost_report){ .unused = NULL };
-    for (uint32_t i = 0; i < costs->count; i++)
-        costs->costs[i].used = false;
-    for (uint32_t i = 0; i < workload->task_graph_count; i++)
-        price_graph(costs, workload, workload->task_graphs[i], report);
-    for (uint32_t i = 0; i < costs->count && report->unused == NULL; i++)
-        if (!costs->costs[i].used)
-            report->unused = costs->costs[i].kind;
-    if (costs->is_recorded)
-        keep_used(costs);
 }

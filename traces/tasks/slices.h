@@ -1,8 +1,13 @@
-/* slices.h - what the workers of a megakernel did when, as their profilers write it: a Perfetto trace.
+/* slices.h - what the workers of a megakernel or persistent kernel did when, as their profilers write it.
  *
- * Mirage's persistent kernel and FlashInfer write one through tg4perfetto: tracks of groups named "block_N", or tracks named
- * "blkN_gM", with a slice a task.  Other traces have a worker a track.  Where a slice's name is "TASK_KIND_NUMBER", as Mirage
- * has it, its kind is KIND; else its kind is its name.
+ * Perfetto traces: Mirage's persistent kernel and FlashInfer write one through tg4perfetto: tracks of groups named "block_N", or
+ * tracks named "blkN_gM", with a slice a task.  Other traces have a worker a track.  Where a slice's name is "TASK_KIND_NUMBER",
+ * as Mirage has it, its kind is KIND; else its kind is its name.
+ *
+ * Chrome traces of Triton's profiler (proton, backend "instrumentation"): a worker is a block, a kind is the name of a scope.
+ * Every warp of the block records the scope; number k of all warps is one task, from the first warp's start to the last
+ * one's end.  Tasks may overlap where warps run ahead.  A scope within a scope is a slice, too: the kinds of the graph say
+ * which are its tasks.  One launch of one kernel a file.
  */
 #ifndef GRIDTIDE_TRACES_TASKS_SLICES_H
 #define GRIDTIDE_TRACES_TASKS_SLICES_H
@@ -24,14 +29,16 @@ struct gt_task_slices {
     uint32_t count, room;
     char **kinds;
     uint32_t kind_count, kind_room;
-    uint32_t workers; /* with a slice */
-    uint64_t open;    /* slices without an end; they are left out */
+    uint32_t workers;   /* with a slice */
+    uint64_t open;      /* slices without an end; they are left out */
+    uint32_t clock_mhz; /* at which cycles were made times; 0: the recording has times */
 };
 
-/* Does a file that begins so hold a Perfetto trace? */
+/* Does a file that begins so hold a Perfetto trace or a Chrome trace? */
 bool gt_task_slices_sniff(const unsigned char *head, size_t bytes);
-/* Read one from `input`, named `path`.  Returns 0; -1 with "PATH: ..." in error.  Either way gt_task_slices_free() ends it. */
-int gt_task_slices_read(struct gt_task_slices *slices, struct gt_input *input, const char *path,
+/* Read one from `input`, named `path`.  proton records cycles of the SMs' clock: they become time at `clock_mhz`, from the time of
+ * each block's start on.  Returns 0; -1 with "PATH: ..." in error.  Either way gt_task_slices_free() ends it. */
+int gt_task_slices_read(struct gt_task_slices *slices, struct gt_input *input, const char *path, uint32_t clock_mhz,
                         struct gt_error *error);
 void gt_task_slices_free(struct gt_task_slices *slices);
 

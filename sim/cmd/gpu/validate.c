@@ -11,6 +11,7 @@
 #include "sim/cmd/input/run_input.h"
 #include "sim/cmd/print/judged.h"
 #include "sim/cmd/print/terminal.h"
+#include "sim/workload/task_graph.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
 #include "validate/host_measure.h"
@@ -175,6 +176,8 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
         gt_price_tasks(work->arguments->model.task_costs, workload, &device, row->name, work->arguments->model.quiet,
                        error) != 0)
         return -1;
+    for (uint32_t i = 0; i < workload->task_graph_count; i++)
+        workload->task_graphs[i]->between_ps = GT_TIME_NONE; /* here Gridtide's executor runs the tasks */
     work->validation.recorded_on = &recorded_on;
     result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &validated, error);
     row->surrogates = validated.surrogates;

@@ -119,7 +119,7 @@ static const struct argp_option model_options[] = {
      "Compute profile, imported "
     "or not: the launch with the same name and block size and the nearest grid; may be repeated", 0},
     {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Table (CSV or JSON) of task times by kind, bytes or operations, "
-     "or recording of a megakernel (Perfetto), for tasks of task graphs "
+     "or recording of a megakernel (Perfetto, or Triton's proton), for tasks of task graphs "
     "without a time", 0},
     {"infer", OPTION_INFER, "on|off", 0, "Infer from recorded times what the trace does not state: dependencies "
      "between streams and, for predictions, connections and priorities (on, the default)", 0},

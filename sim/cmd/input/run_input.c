@@ -223,8 +223,9 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
 
 /* What the recording says of its workers: bubbles are the time between the first task's start and the last one's end, on all
  * workers, that no task took. */
-static void tell_recorded(const struct gt_task_slices *recorded)
+static void tell_recorded(const struct gt_task_slices *recorded, const struct gt_task_cost_report *report)
 {
+    const char *how = report->same == report->priced ? "each its own" : "drawn by kind";
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
     double busy_ns = 0, all_ns;
 
@@ -237,29 +238,36 @@ static void tell_recorded(const struct gt_task_slices *recorded)
     }
     all_ns = (double)(last_ns - first_ns) * recorded->workers;
     fprintf(stderr,
-            "gridtide: times are means of %" PRIu32
-            " recorded tasks, with the contention that they had; recorded: %" PRIu32
+            "gridtide: times are those of %" PRIu32
+            " recorded tasks, %s, with the contention that they had; recorded: %" PRIu32
             " workers, %.3f us, %.1f%% of it bubbles\n",
-            recorded->count, recorded->workers, (double)(last_ns - first_ns) / 1000,
+            recorded->count, how, recorded->workers, (double)(last_ns - first_ns) / 1000,
             all_ns > 0 ? 100 * (1 - busy_ns / all_ns) : 0);
+    if (report->between_ps != GT_TIME_NONE)
+        fprintf(stderr, "gridtide: between two tasks of a worker pass %.3f us, as recorded\n",
+                (double)report->between_ps / 1e6);
+    if (recorded->clock_mhz > 0)
+        fprintf(stderr,
+                "gridtide: the recording is in cycles: they are taken to be of the device's %" PRIu32 " MHz\n",
+                recorded->clock_mhz);
     if (recorded->open > 0)
         fprintf(stderr, "gridtide: %" PRIu64 " recorded tasks have no end: they are left out\n", recorded->open);
 }
 
-static int price_by_table(const char *path, struct gt_workload *workload, const char *name, bool quiet,
-                          struct gt_error *error)
+static int price_by_table(const char *path, struct gt_workload *workload, const struct gt_device *device,
+                          const char *name, bool quiet, struct gt_error *error)
 {
     struct gt_task_cost_report report;
     struct gt_task_costs *costs;
 
-    costs = gt_task_costs_read(path, error);
+    costs = gt_task_costs_read(path, device->clock_mhz, error);
     if (costs == NULL)
         return gt_error_prefix(error, "--task-costs: ");
     gt_task_costs_attach(costs, workload, &report);
     if (!quiet)
         tell(&report, path, name);
     if (!quiet && gt_task_costs_recorded(costs) != NULL && report.priced > 0)
-        tell_recorded(gt_task_costs_recorded(costs));
+        tell_recorded(gt_task_costs_recorded(costs), &report);
     gt_task_costs_free(costs);
     if (report.priced > 0 || report.had + report.without == 0)
         return 0;
@@ -274,7 +282,7 @@ int gt_price_tasks(const char *path, struct gt_workload *workload, const struct 
     char *shown;
     int kinds;
 
-    if (path != NULL && price_by_table(path, workload, name, quiet, error) != 0)
+    if (path != NULL && price_by_table(path, workload, device, name, quiet, error) != 0)
         return -1;
     kinds = gt_time_task_programs(workload, device, error);
     if (kinds < 0)

@@ -25,8 +25,7 @@ static const struct argp_option options[] = {
     { "run", 'r', "simulated|measured", 0,
       "Which run: the newest simulated run (the default) or the newest measured run", 0 },
     { "recorded-tasks", 'T', "FILE", 0,
-      "Show the workers of a persistent kernel beside those of this recording (Perfetto, of Mirage or FlashInfer)",
-      0 },
+      "Show the workers of a persistent kernel beside those of this recording (of Mirage, FlashInfer or Triton)", 0 },
     { 0 },
 };
 

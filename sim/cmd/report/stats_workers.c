@@ -117,16 +117,42 @@ static int keep_kinds(struct gt_task_slices *slices, struct gt_database *databas
     return status;
 }
 
+static int find_clock(struct gt_database *database, int64_t run_id, uint32_t *clock_mhz, struct gt_error *error)
+{
+    static const char sql[] =
+        "SELECT CAST(value AS INTEGER) FROM device_key WHERE key = 'chip.clock_mhz' AND device_id ="
+        " (SELECT device_id FROM run WHERE run_id = ?1)";
+    struct gt_query *query = gt_query_new(database, sql, error);
+    int status = -1;
+
+    if (query != NULL)
+        gt_query_bind(query, 1, run_id);
+    if (query != NULL && (status = gt_query_next(query, error)) == 1) {
+        int64_t value = gt_query_integer(query, 0);
+
+        *clock_mhz = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+    }
+    gt_query_end(query);
+    if (status >= 0 && *clock_mhz == 0)
+        return gt_error_set(error, "--recorded-tasks: the run's device has no chip.clock_mhz");
+    return status < 0 ? -1 : 0;
+}
+
 static int read_recorded(struct workers *workers, struct gt_database *database, int64_t run_id, const char *path,
                          struct gt_error *error)
 {
     struct gt_input *input = gt_input_open(path, error);
     struct gt_task_slices slices;
+    uint32_t clock_mhz = 0;
     int status;
 
     if (input == NULL)
         return -1;
-    status = gt_task_slices_read(&slices, input, path, error);
+    if (find_clock(database, run_id, &clock_mhz, error) != 0) {
+        gt_input_close(input);
+        return -1;
+    }
+    status = gt_task_slices_read(&slices, input, path, clock_mhz, error);
     gt_input_close(input);
     if (status == 0)
         status = keep_kinds(&slices, database, run_id, error);

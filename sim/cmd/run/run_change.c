@@ -141,6 +141,9 @@ static void tell_cost(const struct listener *listener, const struct gt_run_work 
              "cost: the durations of %" PRIu64 " kernel launches are simulated from their machine code on this "
              "device, not recorded or stated; cache hit rates are those of the profile",
              launches);
+    if (work->arguments->model.task_costs != NULL)
+        item(listener, "tasks: their times are those of %.300s, with the contention that they had there",
+             work->arguments->model.task_costs);
 }
 
 void gt_run_each_change(const struct gt_run_work *work, gt_run_said *said, void *user)
