@@ -29,7 +29,15 @@ struct rocpd_mark {
 };
 
 /* Lookups by id, prepared when the first row asks. */
-enum rocpd_lookup { ROCPD_STRING, ROCPD_KERNEL, ROCPD_EVENT, ROCPD_TIMESTAMP, ROCPD_TRACK, ROCPD_LOOKUPS };
+enum rocpd_lookup {
+    ROCPD_STRING,
+    ROCPD_CATEGORY,
+    ROCPD_KERNEL,
+    ROCPD_EVENT,
+    ROCPD_TIMESTAMP,
+    ROCPD_TRACK,
+    ROCPD_LOOKUPS
+};
 
 struct rocpd {
     struct gt_db db;
@@ -45,7 +53,8 @@ struct rocpd {
     struct rocpd_agent *agents;
     uint32_t agent_count, agent_room;
     struct rocpd_stream *streams;
-    bool by_queue; /* the set has no streams: its queues stand for them */
+    bool by_queue;   /* the set has no streams: its queues stand for them */
+    bool categories; /* the set has a table of them; else they are strings */
     struct rocpd_arguments *arguments;
     size_t argument_count, argument_room;
     struct rocpd_mark *marks;
