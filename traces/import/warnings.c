@@ -229,6 +229,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "trace" },
     { "priorities-unknown", "rocpd", "the profile does not state stream priorities: all are treated as 0",
       "set \"priority\" of the streams in the trace" },
+    { "priorities-unknown", "rpd", "the profile does not state stream priorities: all are treated as 0",
+      "set \"priority\" of the streams in the trace" },
     { "programs-apart", NULL,
       "kernels without machine code (--programs) that share a GPU with other programs: they are simulated as if "
       "these "
