@@ -25,6 +25,15 @@ setup() {
     [[ "$output" == *"makespan_measured_us  41.000"*"makespan_simulated_us 41.000"* ]]
 }
 
+@test "arguments in a table of their own" {
+    "$GRIDTIDE" import -q step.rpd -o strings.jsonl
+    sqlite3 step.rpd "CREATE TABLE rocpd_ustring (id integer NOT NULL PRIMARY KEY, string varchar(4096) NOT NULL);
+        INSERT INTO rocpd_ustring VALUES (1, ''), (2, 'step 0'); UPDATE rocpd_string SET string = 'other' WHERE id = 8;
+        UPDATE rocpd_api SET args_id = 2 WHERE args_id = 8"
+    "$GRIDTIDE" import -q step.rpd -o apart.jsonl
+    cmp strings.jsonl apart.jsonl
+}
+
 @test "what is broken is one line that names the file" {
     head -c 8192 step.rpd > cut.rpd
     cp step.rpd times.rpd

@@ -24,7 +24,7 @@ struct rpd {
     int64_t *calls; /* their ids, sorted: a call's correlation is its place here */
     uint32_t call_count, call_room;
     uint64_t process; /* of the first call: of operations whose call is not known, too */
-    bool hip; /* some call is HIP's: the GPU is AMD's */
+    bool hip;         /* some call is HIP's: the GPU is AMD's */
 };
 
 /* Other tools write SQLite, too: as rocpd.c. */
@@ -87,15 +87,15 @@ static int read_times(struct rpd *rpd, struct gt_query *query, const char *table
 enum { CALL_ID, CALL_START, CALL_END, CALL_PROCESS, CALL_THREAD, CALL_NAME, CALL_TEXT };
 static const char calls_sql[] =
     "SELECT a.id, a.start, a.end, a.pid, a.tid, n.string, t.string FROM main.rocpd_api a "
-    "LEFT JOIN main.rocpd_string n ON n.id = a.apiName_id LEFT JOIN main.rocpd_string t ON t.id = a.args_id ORDER BY a.id";
+    "LEFT JOIN main.rocpd_string n ON n.id = a.apiName_id LEFT JOIN main.%s t ON t.id = a.args_id ORDER BY a.id";
 
 static void add_marker(struct rpd *rpd, struct gt_query *query, int64_t start_ns, int64_t end_ns)
 {
     const char *text = text_of(query, CALL_TEXT);
     uint64_t process = (uint64_t)number_of(query, CALL_PROCESS);
-    struct gt_import_range *range = gt_import_add_range(
-        &rpd->import,
-        gt_import_range_thread(&rpd->import, process, process, (uint64_t)number_of(query, CALL_THREAD)));
+    struct gt_import_range *range =
+        gt_import_add_range(&rpd->import, gt_import_range_thread(&rpd->import, process, process,
+                                                                 (uint64_t)number_of(query, CALL_THREAD)));
 
     range->start_ns = start_ns;
     range->end_ns = end_ns;
@@ -127,7 +127,8 @@ static int read_call(struct rpd *rpd, struct gt_query *query, struct gt_error *e
     call->end_ns = end_ns;
     call->process = (uint64_t)number_of(query, CALL_PROCESS);
     call->correlation = rpd->call_count - 1;
-    call->thread = gt_import_thread(&rpd->import, call->process, call->process, (uint64_t)number_of(query, CALL_THREAD));
+    call->thread =
+        gt_import_thread(&rpd->import, call->process, call->process, (uint64_t)number_of(query, CALL_THREAD));
     call->name = gt_name(rpd->import.workload, name, strlen(name));
     call->kind = api == NULL ? GT_CALL_OTHER : (uint8_t)api->kind;
     call->flags = api == NULL ? 0 : (uint8_t)api->flags;
@@ -151,11 +152,15 @@ enum {
     OP_BYTES
 };
 static const char ops_sql[] =
-    "SELECT o.id, o.start, o.end, l.api_id, a.pid, f.string, o.gpuId, t.string, d.string, coalesce(k.stream, c.stream), "
-    "k.gridX, k.gridY, k.gridZ, k.workgroupX, k.workgroupY, k.workgroupZ, k.groupSegmentSize, CAST(c.size AS INTEGER) "
-    "FROM main.rocpd_op o LEFT JOIN main.rocpd_api_ops l ON l.op_id = o.id LEFT JOIN main.rocpd_api a ON a.id = l.api_id "
+    "SELECT o.id, o.start, o.end, l.api_id, a.pid, f.string, o.gpuId, t.string, d.string, coalesce(k.stream, "
+    "c.stream), "
+    "k.gridX, k.gridY, k.gridZ, k.workgroupX, k.workgroupY, k.workgroupZ, k.groupSegmentSize, CAST(c.size AS "
+    "INTEGER) "
+    "FROM main.rocpd_op o LEFT JOIN main.rocpd_api_ops l ON l.op_id = o.id LEFT JOIN main.rocpd_api a ON a.id = "
+    "l.api_id "
     "LEFT JOIN main.rocpd_string f ON f.id = a.apiName_id LEFT JOIN main.rocpd_string t ON t.id = o.opType_id "
-    "LEFT JOIN main.rocpd_string d ON d.id = o.description_id LEFT JOIN main.rocpd_kernelapi k ON k.api_ptr_id = l.api_id "
+    "LEFT JOIN main.rocpd_string d ON d.id = o.description_id LEFT JOIN main.rocpd_kernelapi k ON k.api_ptr_id = "
+    "l.api_id "
     "LEFT JOIN main.rocpd_copyapi c ON c.api_ptr_id = l.api_id ORDER BY o.id";
 
 static int by_id(const void *left, const void *right)
@@ -180,7 +185,8 @@ static uint32_t correlation_of(const struct rpd *rpd, struct gt_query *query)
 static uint32_t stream_of(struct rpd *rpd, struct gt_query *query, uint64_t process)
 {
     uint64_t pointer = strtoull(text_of(query, OP_STREAM), NULL, 0);
-    uint32_t stream = gt_import_stream(&rpd->import, process, (uint32_t)(number_of(query, OP_GPU) & 65535), 0, pointer);
+    uint32_t stream =
+        gt_import_stream(&rpd->import, process, (uint32_t)(number_of(query, OP_GPU) & 65535), 0, pointer);
 
     rpd->import.workload->streams[stream].flags = pointer == 0 ? GT_STREAM_LEGACY_DEFAULT : GT_STREAM_NON_BLOCKING;
     return stream;
@@ -259,7 +265,8 @@ static int read_op(struct rpd *rpd, struct gt_query *query, struct gt_error *err
 
 /* Each row of a statement, but for those with the id of the row before: of two calls of an operation the first is its call. */
 static int read_rows(struct rpd *rpd, const char *table, const char *sql,
-                     int (*row)(struct rpd *rpd, struct gt_query *query, struct gt_error *error), struct gt_error *error)
+                     int (*row)(struct rpd *rpd, struct gt_query *query, struct gt_error *error),
+                     struct gt_error *error)
 {
     struct gt_query *query = gt_db_query(&rpd->db, table, sql, error);
     int64_t before = INT64_MIN;
@@ -275,6 +282,20 @@ static int read_rows(struct rpd *rpd, const char *table, const char *sql,
         before = number_of(query, 0);
     }
     gt_query_end(query);
+    return status;
+}
+
+/* Newer files have a table of their own for arguments (rpd_tracer/UStringTable.cpp at 0fd24b2). */
+static int read_calls(struct rpd *rpd, struct gt_error *error)
+{
+    int apart = gt_db_has_table(&rpd->db, "rocpd_ustring", error), status;
+    char *sql;
+
+    if (apart < 0)
+        return -1;
+    sql = gt_format(calls_sql, apart == 1 ? "rocpd_ustring" : "rocpd_string");
+    status = read_rows(rpd, "rocpd_api", sql, read_call, error);
+    free(sql);
     return status;
 }
 
@@ -304,7 +325,7 @@ static struct gt_workload *read_rpd(const char *path, const struct gt_import_opt
     if (gt_db_open(&rpd.db, path, &maker, options, error) != 0)
         return NULL;
     gt_import_begin(&rpd.import, "rpd");
-    if (check_tables(&rpd, error) == 0 && read_rows(&rpd, "rocpd_api", calls_sql, read_call, error) == 0 &&
+    if (check_tables(&rpd, error) == 0 && read_calls(&rpd, error) == 0 &&
         read_rows(&rpd, "rocpd_op", ops_sql, read_op, error) == 0)
         workload = finish(&rpd, path, error);
     free(rpd.calls);
