@@ -227,6 +227,16 @@ kernel() {
     [[ "$output" != *flow-broken* ]]
 }
 
+# The second warps of four blocks are gone.
+@test "warps that are left out are warned of" {
+    awk '/^warp = 1/ { skip = 1 } /^#END_TB/ { skip = 0 } !skip' kernel-1.traceg > half.traceg
+    run "$GRIDTIDE" import half.traceg -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warps-missing: "*"(4 times)"* ]]
+    run "$GRIDTIDE" import kernel-1.traceg -o out.jsonl
+    [[ "$output" != *warps-missing* ]]
+}
+
 @test "the GPU for which latencies were found is said, and a compute capability that is not known" {
     run "$GRIDTIDE" import kernel-1.traceg -o out.jsonl
     [[ "$output" == *"control-guessed: "*"by the latencies of compute capability 9.0 on every GPU"* ]]

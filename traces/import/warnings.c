@@ -279,6 +279,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "wait "
       "for a whole context; they are not simulated",
       NULL },
+    { "warps-missing", NULL,
+      "warps without instructions in the thread blocks traced; they are taken to execute what the others do",
+      "trace all warps of a block" },
     { NULL, NULL, NULL, NULL },
 };
 
