@@ -14,6 +14,7 @@ setup() {
     [[ "$output" == *"operations  6: 3 kernels, 2 copies, 1 memsets"* ]]
     [[ "$output" == *"gpu-not-modelled"* ]]
     [[ "$output" == *"calls-missing: "*"(1 times)"* ]]
+    [[ "$output" == *"launch-shapes-unknown: "*"(1 times)"* ]]
     grep -q '^{"kernel":"scale(float\*)","grid":\[8\],"block":\[256\],"shared_bytes":1024}' step.jsonl
     grep -q '^{"kernel":"gemm","grid":\[16,2\],"block":\[64,2\]}' step.jsonl
     grep -q '^{"range":"step 0","kind":"nvtx","thread":8,"start_ns":0,"duration_ns":58000}' step.jsonl

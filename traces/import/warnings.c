@@ -166,6 +166,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels that do not state their grid and block; they are assumed to have one block of 256 threads on each "
       "second SM",
       "write the attributes \"grid\" and \"block\", three numbers each" },
+    { "launch-shapes-unknown", "rpd", "grid or block dimensions that are missing or 0; they are treated as 1",
+      "record from before the first launch, without graphs" },
     { GT_WARNING_PENDING, NULL,
       "device-side launches that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too "
       "many were pending; their kernels did not run",

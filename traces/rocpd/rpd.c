@@ -201,6 +201,7 @@ static uint32_t kernel_of(struct rpd *rpd, struct gt_query *query)
     int64_t shared = number_of(query, OP_SHARED);
 
     gt_import_warn(rpd->import.workload, "names-missing", *name == '\0');
+    gt_import_warn(rpd->import.workload, "launch-shapes-unknown", !gt_query_is_integer(query, OP_GRID));
     name = *name == '\0' ? "unnamed" : name;
     kernel.name = gt_name(rpd->import.workload, name, strlen(name));
     for (int i = 0; i < 3; i++) {
