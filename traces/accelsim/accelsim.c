@@ -26,11 +26,12 @@ enum { MOST_REGISTERS = 255 };
 static const char list_name[] = "kernelslist.g";
 
 struct importer {
+    uint64_t missing_warps; /* of blocks that are there */
     struct gt_workload *workload;
     struct gt_device device; /* whose caches are modelled */
     bool has_device;
     uint32_t gpu, thread;
-    uint64_t launches, odd_resources, missing_blocks, missing_warps, ambiguous, programs, assumed_l1;
+    uint64_t launches, odd_resources, missing_blocks, ambiguous, programs, assumed_l1;
 };
 
 /* The device of the first kernel, by its compute capability: where two have the same they have the same caches.  Where it is

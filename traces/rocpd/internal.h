@@ -45,7 +45,8 @@ struct rocpd {
     /* A file holds a set of tables for each process that was profiled; those of one end in its suffix. */
     char (*suffixes)[ROCPD_SUFFIX_BYTES];
     uint32_t suffix_count, suffix_room;
-    uint32_t set; /* the one at hand */
+    uint32_t set;    /* the one at hand */
+    bool categories; /* it has a table of them; else they are strings */
     struct gt_query *lookups[ROCPD_LOOKUPS];
     char lookup_tables[ROCPD_LOOKUPS][ROCPD_TABLE_BYTES];
     struct rocpd_text *texts;
@@ -53,8 +54,7 @@ struct rocpd {
     struct rocpd_agent *agents;
     uint32_t agent_count, agent_room;
     struct rocpd_stream *streams;
-    bool by_queue;   /* the set has no streams: its queues stand for them */
-    bool categories; /* the set has a table of them; else they are strings */
+    bool by_queue; /* the set has no streams: its queues stand for them */
     struct rocpd_arguments *arguments;
     size_t argument_count, argument_room;
     struct rocpd_mark *marks;
