@@ -75,7 +75,7 @@ CLI_TESTS = \
     tests/cli/scenarios.bats tests/cli/explain_overview.bats tests/cli/report.bats \
     tests/cli/ncu.bats tests/cli/check.bats tests/cli/check_rules.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
-    tests/cli/rocpd.bats \
+    tests/cli/rocpd.bats tests/cli/rpd.bats \
     tests/cli/xplane.bats \
     tests/cli/task_slices.bats \
     tests/cli/import.bats tests/cli/accelsim.bats tests/cli/accelsim_export.bats \
@@ -198,7 +198,7 @@ tests_unit_families_LDADD = validate/libvalidate.a $(LDADD)
 # The sanitizers look at units, at fuzzed and broken inputs, and at each command once.
 SANITIZED_CLI_TESTS = \
     tests/cli/files.bats tests/cli/hostile.bats tests/cli/hostile_stores.bats tests/cli/main.bats tests/cli/import.bats \
-    tests/cli/nsys.bats tests/cli/rocpd.bats tests/cli/xplane.bats tests/cli/task_slices.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
+    tests/cli/nsys.bats tests/cli/rocpd.bats tests/cli/rpd.bats tests/cli/xplane.bats tests/cli/task_slices.bats tests/cli/ncu.bats tests/cli/check.bats tests/cli/compare.bats tests/cli/devices.bats \
     tests/cli/diff.bats tests/cli/explain.bats tests/cli/export.bats tests/cli/record.bats tests/cli/report_folder.bats \
     tests/cli/run.bats tests/cli/schedule.bats tests/cli/stats.bats tests/cli/sweep.bats tests/cli/task_graphs.bats \
     tests/cli/ranks.bats tests/cli/validate.bats tests/cli/whatif.bats tests/cli/whatif_sizes.bats tests/cli/explain_roofline.bats tests/cli/whatif_types.bats tests/cli/whatif_shape.bats tests/cli/whatif_hidden.bats
@@ -219,7 +219,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/accelsim tests/data/ncu tests/data/ncu-report \
-    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/protobuf.py tests/data/xplane.py tests/data/task_slices.py tests/data/persistent_graphs.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/rpd.sql tests/data/protobuf.py tests/data/xplane.py tests/data/task_slices.py tests/data/persistent_graphs.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -15,6 +15,7 @@
 #include "traces/nsys/nsys.h"
 #include "traces/recorded/recorded.h"
 #include "traces/rocpd/rocpd.h"
+#include "traces/rocpd/rpd.h"
 #include "traces/tasks/tasks.h"
 #include "traces/xplane/xplane.h"
 
@@ -34,6 +35,7 @@ const struct gt_importer *const gt_importers[] = {
     &gt_importer_kineto,
     &gt_importer_nsys,
     &gt_importer_rocpd,
+    &gt_importer_rpd,
     &gt_importer_xplane,
     &gt_importer_ncu,
     &gt_importer_tasks,

@@ -72,7 +72,7 @@ traces_libtraces_a_SOURCES = \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
     traces/store/store.h traces/store/sweep_plan.c traces/store/serve_rows.c traces/store/serve_rows.h traces/store/sweep_rows.c traces/store/sweep_rows.h \
     traces/rocpd/agents.c traces/rocpd/internal.h traces/rocpd/lookups.c traces/rocpd/operations.c traces/rocpd/regions.c traces/rocpd/rocpd.c traces/rocpd/rocpd.h \
-    traces/rocpd/targets.c \
+    traces/rocpd/rpd.c traces/rocpd/rpd.h traces/rocpd/targets.c \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/chrome_events.c traces/tasks/chrome_events.h traces/tasks/costs.c traces/tasks/costs.h traces/tasks/costs_attach.c traces/tasks/costs_parts.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/recorded_costs.c traces/tasks/recorded_costs.h traces/tasks/slices.c traces/tasks/slices.h \

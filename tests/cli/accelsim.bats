@@ -93,6 +93,33 @@ programs() {
     refused cut.tracez 'cut.tracez: thread block 0, warp 0, instruction 16: its zstd data are cut off'
 }
 
+# The program has an instruction after the other, without control words.  A branch that no thread took goes where its immediate
+# says: to the first behind the second control word, the fourth of all, or to that word.
+@test "Pascal's code has instructions of 8 bytes and control words between them" {
+    programs kernel-1.traceg | sed 's/"compute_capability":90/"compute_capability":61/' > text
+    python3 "$made" pascal > pascal.traceg
+    programs pascal.traceg | cmp - text
+    for target in 40 32; do
+        sed "s/ffffffff 0 BRA 0 0 40/00000000 0 BRA 0 0 $target/" pascal.traceg > never.traceg
+        programs never.traceg | grep -q '"@P0 BRA 0x30"'
+    done
+    sed 's/^0008/000c/' pascal.traceg > between.traceg
+    refused between.traceg ':23: 0xc is not the offset of an instruction: a multiple of 8 below 0x2aaab0 (binary version 61)'
+    sed 's/ IADD3 / XMAD /; s/ FADD / IADD32I /' pascal.traceg > opcodes.traceg
+    run "$GRIDTIDE" import opcodes.traceg -o out.jsonl
+    [[ "$output" != *opcodes-unknown* ]]
+}
+
+# Accel-Sim reads such files; what lacks a warp or an instruction is still cut off.
+@test "a last block without its mark of the end is whole if all its warps are" {
+    programs kernel-1.traceg > text
+    sed '$d' kernel-1.traceg | sed '$d' > unended.traceg
+    [ "$(grep -c END_TB unended.traceg)" -eq 3 ]
+    programs unended.traceg | cmp - text
+    head -n -3 unended.traceg > cut.traceg
+    refused cut.traceg 'the file ends within a thread block: it was cut off'
+}
+
 # Threads 16 to 31 jump, so that one branch of one splits; 16 threads are active on each side, all behind BSYNC.
 @test "a branch that splits a warp is told, with its threads and where both sides meet" {
     python3 "$made" split > split.traceg
@@ -198,6 +225,16 @@ kernel() {
     [[ "$output" == *"blocks-missing: "*"(4 times)"* ]]
     [[ "$output" == *"resources-unreadable: "* ]]
     [[ "$output" != *flow-broken* ]]
+}
+
+# The second warps of four blocks are gone.
+@test "warps that are left out are warned of" {
+    awk '/^warp = 1/ { skip = 1 } /^#END_TB/ { skip = 0 } !skip' kernel-1.traceg > half.traceg
+    run "$GRIDTIDE" import half.traceg -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warps-missing: "*"(4 times)"* ]]
+    run "$GRIDTIDE" import kernel-1.traceg -o out.jsonl
+    [[ "$output" != *warps-missing* ]]
 }
 
 @test "the GPU for which latencies were found is said, and a compute capability that is not known" {

@@ -123,7 +123,7 @@ END
     [ "$status" -eq 2 ]
     run "$GRIDTIDE" import vtune "$data/kineto-old.json"
     [ "$status" -eq 2 ]
-    [[ "$output" == *"unknown format 'vtune'; formats are record, kineto, nsys, rocpd, xplane, ncu, tasks, chakra, accelsim, gridtide"* ]]
+    [[ "$output" == *"unknown format 'vtune'; formats are record, kineto, nsys, rocpd, rpd, xplane, ncu, tasks, chakra, accelsim, gridtide"* ]]
     run "$GRIDTIDE" import kineto a b
     [ "$status" -eq 1 ]
     [[ "$output" == *"a: "* ]]

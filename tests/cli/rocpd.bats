@@ -19,6 +19,18 @@ setup() {
     cmp plain.jsonl again.jsonl
 }
 
+# Schema 4.1 gives them a table, so that their ids are not those of strings.
+@test "categories of events in a table of their own" {
+    sqlite3 step.db "CREATE TABLE rocpd_info_category_a1 (id INTEGER PRIMARY KEY, guid TEXT, name TEXT NOT NULL);
+        INSERT INTO rocpd_info_category_a1 (id, name) SELECT 9 - id, string FROM rocpd_string_a1 WHERE id <= 5;"
+    "$GRIDTIDE" import -q step.db -o strings.jsonl
+    run grep -c '"range":"step"' strings.jsonl
+    [ "$output" -eq 0 ]
+    sqlite3 step.db "UPDATE rocpd_event_a1 SET category_id = 9 - category_id"
+    "$GRIDTIDE" import -q step.db -o table.jsonl
+    [ "$(grep -c '"range":"step"' table.jsonl)" -eq 1 ]
+}
+
 # The first operation begins at 2.5 us, the last one ends at 24.5 us.
 @test "run replays the recorded durations" {
     "$GRIDTIDE" import -q step.db -o step.jsonl

@@ -96,6 +96,7 @@ def types(path):
             groups = {g["pg_name"]: g["ranks"] for g in json.loads(node["inputs"]["values"][2:-2])}
         if kind == "COMP_NODE" and not a["is_cpu_op"]:
             assert "num_ops" in a and "tensor_size" in a and "stream" in a
+            assert a["num_ops"] > 0 or a["tensor_size"] == 0  # ASTRA-sim's roofline has no time for bytes without operations
         if kind.startswith("COMM_"):
             assert not a["is_cpu_op"] and "comm_size" in a and int(a["pg_name"]) > 0
         if kind == "COMM_COLL_NODE":

@@ -155,6 +155,11 @@ static int read_rocpd(const char *path, struct gt_error *error)
     return import("rocpd", path, error);
 }
 
+static int read_rpd(const char *path, struct gt_error *error)
+{
+    return import("rpd", path, error);
+}
+
 static int read_xplane(const char *path, struct gt_error *error)
 {
     return import("xplane", path, error);
@@ -183,11 +188,11 @@ static const struct reader {
     int (*read)(const char *path, struct gt_error *error);
     bool packed;
 } readers[] = {
-    { "input", read_input, true },        { "trace", read_trace, false },    { "simulate", simulate, false },
-    { "kineto", read_kineto, false },     { "nsys", read_nsys, false },      { "tasks", read_tasks, false },
-    { "record", read_record, false },     { "ranks", read_ranks, false },    { "rocpd", read_rocpd, false },
-    { "xplane", read_xplane, false },     { "slices", read_slices, false },  { "chakra", read_chakra, false },
-    { "accelsim", read_accelsim, false }, { "tracez", read_accelsim, true },
+    { "input", read_input, true },    { "trace", read_trace, false },       { "simulate", simulate, false },
+    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },         { "tasks", read_tasks, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false },       { "rocpd", read_rocpd, false },
+    { "rpd", read_rpd, false },       { "xplane", read_xplane, false },     { "slices", read_slices, false },
+    { "chakra", read_chakra, false }, { "accelsim", read_accelsim, false }, { "tracez", read_accelsim, true },
 };
 
 static void die(const char *what, const char *why)

@@ -30,6 +30,7 @@ enum { MOST_UNSEEN = 1 << 20, UNSEEN_EACH = 256 };
 static const char list_name[] = "kernelslist.g";
 
 struct importer {
+    uint64_t missing_warps; /* of blocks that are there */
     struct gt_workload *workload;
     struct gt_device device; /* whose caches are modelled */
     bool has_device;
@@ -166,6 +167,14 @@ static struct gt_kernel kernel_of(struct importer *importer, const struct gt_acc
     return kernel;
 }
 
+/* Of the blocks that are there. */
+static uint64_t missing_warps(const struct gt_accelsim_header *header, const struct gt_accelsim_folded *folded)
+{
+    uint64_t warps = folded->blocks * gt_accelsim_warps(header);
+
+    return warps > folded->warps ? warps - folded->warps : 0;
+}
+
 static int add_launch(struct importer *importer, const struct gt_accelsim_header *header,
                       const struct gt_accelsim_fold *fold, struct gt_kernel *kernel, struct gt_error *error)
 {
@@ -183,6 +192,7 @@ static int add_launch(struct importer *importer, const struct gt_accelsim_header
         kernel->cluster[1] = kernel->cluster[2] = 1;
     }
     importer->missing_blocks += folded.grid_blocks - folded.blocks;
+    importer->missing_warps += missing_warps(header, &folded);
     importer->ambiguous += folded.ambiguous;
     importer->programs++;
     importer->assumed_l1 += gt_accelsim_unified_bytes(header->binary_version) == 0;
@@ -331,6 +341,7 @@ static void warn_of(struct importer *importer)
         { "caches-modelled", importer->programs },           { "control-guessed", importer->programs },
         { "blocks-missing", importer->missing_blocks },      { "instructions-ambiguous", importer->ambiguous },
         { "resources-unreadable", importer->odd_resources }, { "l1-size-assumed", importer->assumed_l1 },
+        { "warps-missing", importer->missing_warps },
     };
 
     for (size_t i = 0; i < sizeof warnings / sizeof warnings[0]; i++)

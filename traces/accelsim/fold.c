@@ -149,11 +149,16 @@ static int find_row(struct gt_accelsim_fold *fold, uint32_t *index, struct gt_er
     const struct gt_accelsim_line *line = &fold->line;
     struct gt_accelsim_row *row;
 
-    if (line->pc % GT_PROGRAM_INSTRUCTION_BYTES != 0 ||
-        line->pc / GT_PROGRAM_INSTRUCTION_BYTES >= GT_ACCELSIM_MOST_INSTRUCTIONS)
-        return gt_error_set(error, "0x%" PRIx64 " is not the offset of an instruction: a multiple of 16 below 0x%x",
-                            line->pc, GT_ACCELSIM_MOST_INSTRUCTIONS * GT_PROGRAM_INSTRUCTION_BYTES);
-    *index = (uint32_t)(line->pc / GT_PROGRAM_INSTRUCTION_BYTES);
+    uint64_t number = gt_accelsim_index(fold->header, line->pc);
+
+    if (number >= GT_ACCELSIM_MOST_INSTRUCTIONS)
+        return gt_error_set(error,
+                            "0x%" PRIx64 " is not the offset of an instruction: a multiple of %d below 0x%" PRIx64
+                            " (binary version %" PRIu32 ")",
+                            line->pc, gt_accelsim_index(fold->header, 8) == UINT64_MAX ? 16 : 8,
+                            gt_accelsim_offset(fold->header, GT_ACCELSIM_MOST_INSTRUCTIONS),
+                            fold->header->binary_version);
+    *index = (uint32_t)number;
     if (*index > fold->count + GT_ACCELSIM_MOST_GAP)
         return gt_error_set(error, "0x%" PRIx64 " is more than %d instructions behind all that were executed before",
                             line->pc, GT_ACCELSIM_MOST_GAP);

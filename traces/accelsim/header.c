@@ -141,6 +141,45 @@ uint32_t gt_accelsim_warps(const struct gt_accelsim_header *header)
     return (gt_accelsim_threads(header) + GT_ACCELSIM_LANES - 1) / GT_ACCELSIM_LANES;
 }
 
+/* How instructions lie in the code, by compute capability.  Up to Pascal an instruction has 8 bytes, and the first 8 of a group
+ * say how its instructions are scheduled; from Volta on each has 16 and says so itself.  (Maxwell's groups: maxas,
+ * "Control Codes"; Kepler's: Zhang et al., "Understanding the GPU Microarchitecture", PPoPP 2017.) */
+static const struct layout {
+    uint32_t below; /* compute capability */
+    uint32_t group_bytes, bytes, instructions;
+} layouts[] = { { 40, 64, 8, 7 }, { 70, 32, 8, 3 }, { UINT32_MAX, 16, 16, 1 } };
+
+/* Of Volta and later where the header does not say for which GPU the code is. */
+static const struct layout *layout_of(const struct gt_accelsim_header *header)
+{
+    uint32_t capability = header->binary_version == 0 ? UINT32_MAX - 1 : header->binary_version;
+    const struct layout *layout = layouts;
+
+    while (capability >= layout->below)
+        layout++;
+    return layout;
+}
+
+uint64_t gt_accelsim_index(const struct gt_accelsim_header *header, uint64_t pc)
+{
+    const struct layout *layout = layout_of(header);
+    uint64_t word = pc % layout->group_bytes / layout->bytes;
+    uint64_t control = layout->group_bytes / layout->bytes - layout->instructions;
+
+    if (pc % layout->bytes != 0)
+        return UINT64_MAX;
+    return pc / layout->group_bytes * layout->instructions + (word > control ? word - control : 0);
+}
+
+uint64_t gt_accelsim_offset(const struct gt_accelsim_header *header, uint64_t index)
+{
+    const struct layout *layout = layout_of(header);
+    uint64_t control = layout->group_bytes / layout->bytes - layout->instructions;
+
+    return index / layout->instructions * layout->group_bytes +
+           (index % layout->instructions + control) * layout->bytes;
+}
+
 void gt_accelsim_header_free(struct gt_accelsim_header *header)
 {
     free(header->name);

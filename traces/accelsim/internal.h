@@ -52,6 +52,11 @@ int gt_accelsim_header_check(const struct gt_accelsim_header *header, struct gt_
 /* Threads and warps of a block. */
 uint32_t gt_accelsim_threads(const struct gt_accelsim_header *header);
 uint32_t gt_accelsim_warps(const struct gt_accelsim_header *header);
+/* Number of the instruction at offset `pc` of the code, as its compute capability lays it out; of the first of a group for
+ * the group's control word.  UINT64_MAX where none begins. */
+uint64_t gt_accelsim_index(const struct gt_accelsim_header *header, uint64_t pc);
+/* The offset of instruction `index`. */
+uint64_t gt_accelsim_offset(const struct gt_accelsim_header *header, uint64_t index);
 void gt_accelsim_header_free(struct gt_accelsim_header *header);
 
 /* ---- line.c: one executed instruction */

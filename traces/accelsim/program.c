@@ -1,4 +1,5 @@
 /* program.c - the rows of a kernel become its program. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,10 @@ static void say_what_is_odd(struct gt_workload *workload, const struct gt_accels
     if (program->block_count == 0) {
         warn(workload, header, "flow-too-large", "too much control flow to reconstruct");
     } else if (program->flow_broken) {
-        snprintf(text, sizeof text,
-                 "instruction counts contradict the control flow for %.1f%% of the warp instructions; most at 0x%x",
-                 report->imbalance * 100, report->worst * GT_PROGRAM_INSTRUCTION_BYTES);
+        snprintf(
+            text, sizeof text,
+            "instruction counts contradict the control flow for %.1f%% of the warp instructions; most at 0x%" PRIx64,
+            report->imbalance * 100, gt_accelsim_offset(header, report->worst));
         warn(workload, header, "flow-broken", text);
     }
 }

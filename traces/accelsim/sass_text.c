@@ -86,11 +86,12 @@ static void put_memory(struct list *list, const struct gt_accelsim_row *row, con
     }
 }
 
-/* Where it jumps, as seen; else as the immediate says. */
-static void put_flow(struct list *list, const struct gt_accelsim_row *row)
+/* Where it jumps, as seen; else as the immediate says.  In the text every instruction has 16 bytes. */
+static void put_flow(struct list *list, const struct gt_accelsim_row *row, const struct gt_accelsim_header *header)
 {
     bool jumps = row->flow == GT_SASS_BRANCH || row->flow == GT_SASS_CALL || row->flow == GT_SASS_DIVERGE;
-    uint64_t target = row->target != GT_NONE ? (uint64_t)row->target * GT_PROGRAM_INSTRUCTION_BYTES : row->immediate;
+    uint64_t index = row->target != GT_NONE ? row->target : gt_accelsim_index(header, row->immediate);
+    uint64_t target = index < GT_ACCELSIM_MOST_INSTRUCTIONS ? index * GT_PROGRAM_INSTRUCTION_BYTES : 0;
 
     if (row->flow == GT_SASS_DIVERGE || row->flow == GT_SASS_JOIN) {
         separate(list);
@@ -103,7 +104,8 @@ static void put_flow(struct list *list, const struct gt_accelsim_row *row)
 }
 
 /* What has to be known of an instruction beyond its registers. */
-static void put_argument(struct list *list, const struct gt_accelsim_row *row)
+static void put_argument(struct list *list, const struct gt_accelsim_row *row,
+                         const struct gt_accelsim_header *header)
 {
     uint64_t immediate = row->immediate;
 
@@ -125,7 +127,7 @@ static void put_argument(struct list *list, const struct gt_accelsim_row *row)
         separate(list);
         fprintf(list->out, "0x%" PRIx64, immediate);
     }
-    put_flow(list, row);
+    put_flow(list, row, header);
 }
 
 static bool sets_predicate(const struct gt_accelsim_word *opcode)
@@ -164,7 +166,7 @@ char *gt_accelsim_sass(const struct gt_accelsim_row *row, const struct gt_accels
     else
         for (uint32_t i = 0; i < fields.sources; i++)
             put(&list, &fields.source[i]);
-    put_argument(&list, row);
+    put_argument(&list, row, header);
     fclose(list.out);
     return text;
 }

@@ -23,6 +23,7 @@ struct gt_accelsim_file {
     struct gt_input *input;
     struct gt_lines lines;
     bool packed; /* a .tracez */
+    uint32_t warps_per_block;
 };
 
 /* Where the instructions are. */
@@ -30,6 +31,7 @@ struct place {
     bool in_block, numbered, in_warp; /* numbered: the block has said which it is */
     uint64_t stated, seen;            /* instructions of the warp */
     bool counted;                     /* `stated` is known */
+    uint64_t warps;                   /* of the block, so far */
 };
 
 /* A header, and its end by a NUL: a .tracez. */
@@ -95,8 +97,10 @@ struct gt_accelsim_file *gt_accelsim_file_open(const char *path, struct gt_input
         status = gt_accelsim_tracez_header(path, header, error);
     else
         status = read_header(file, header, error) == 0 ? 0 : at_line(file, error);
-    if (status == 0)
+    if (status == 0) {
+        file->warps_per_block = gt_accelsim_warps(header);
         return file;
+    }
     gt_accelsim_file_close(file);
     return NULL;
 }
@@ -167,6 +171,7 @@ static int read_mark(const char *text, struct place *place, struct gt_accelsim_f
         if (end_warp(place, error) != 0 || gt_accelsim_fold_warp(fold, (uint32_t)number, error) != 0)
             return -1;
         place->in_warp = true;
+        place->warps++;
         return 1;
     }
     if (strncmp(text, "insts", strlen("insts")) == 0) {
@@ -190,6 +195,7 @@ static int read_line(const char *text, struct place *place, struct gt_accelsim_f
         if (place->in_block)
             return gt_error_set(error, "a thread block begins before the one before it ends");
         place->in_block = true;
+        place->warps = 0;
         return 0;
     }
     if (strncmp(text, "#END_TB", strlen("#END_TB")) == 0) {
@@ -209,6 +215,12 @@ static int read_line(const char *text, struct place *place, struct gt_accelsim_f
     return gt_accelsim_fold_line(fold, text, error);
 }
 
+/* Does the block lack its mark of the end alone?  Traces that a program wrote may, and Accel-Sim reads them. */
+static bool is_whole(const struct gt_accelsim_file *file, const struct place *place)
+{
+    return place->warps == file->warps_per_block && place->counted && place->seen == place->stated;
+}
+
 int gt_accelsim_file_fold(struct gt_accelsim_file *file, struct gt_accelsim_fold *fold, struct gt_error *error)
 {
     struct place place = { 0 };
@@ -220,7 +232,7 @@ int gt_accelsim_file_fold(struct gt_accelsim_file *file, struct gt_accelsim_fold
     while ((status = next_line(file, &text, error)) == 1)
         if (read_line(text, &place, fold, error) != 0)
             return at_line(file, error);
-    if (status == 0 && place.in_block)
+    if (status == 0 && place.in_block && !is_whole(file, &place))
         status = gt_error_set(error, "the file ends within a thread block: it was cut off");
     if (status != 0)
         return at_line(file, error);

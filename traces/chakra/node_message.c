@@ -102,10 +102,11 @@ static void put_kernel(struct gt_node_message *m, const struct gt_kernel *kernel
     put_int64(m, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
 }
 
-/* ASTRA-sim asks each node of the GPU for these in its roofline mode, and passes over those of 0 bytes. */
+/* ASTRA-sim asks each node of the GPU for these in its roofline mode, and passes over those of 0 bytes.  Of others it divides
+ * num_ops by a rate that is in proportion to them: 0 has no time there, 1 that of the bytes (Workload::issue_comp). */
 static void put_work(struct gt_node_message *m, uint64_t operations, uint64_t bytes)
 {
-    put_int64(m, "num_ops", operations);
+    put_int64(m, "num_ops", operations == 0 && bytes > 0 ? 1 : operations);
     put_uint64(m, "tensor_size", bytes);
 }
 

@@ -166,6 +166,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels that do not state their grid and block; they are assumed to have one block of 256 threads on each "
       "second SM",
       "write the attributes \"grid\" and \"block\", three numbers each" },
+    { "launch-shapes-unknown", "rpd", "grid or block dimensions that are missing or 0; they are treated as 1",
+      "record from before the first launch, without graphs" },
     { GT_WARNING_PENDING, NULL,
       "device-side launches that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too "
       "many were pending; their kernels did not run",
@@ -229,6 +231,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "trace" },
     { "priorities-unknown", "rocpd", "the profile does not state stream priorities: all are treated as 0",
       "set \"priority\" of the streams in the trace" },
+    { "priorities-unknown", "rpd", "the profile does not state stream priorities: all are treated as 0",
+      "set \"priority\" of the streams in the trace" },
     { "programs-apart", NULL,
       "kernels without machine code (--programs) that share a GPU with other programs: they are simulated as if "
       "these "
@@ -277,6 +281,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "wait "
       "for a whole context; they are not simulated",
       NULL },
+    { "warps-missing", NULL,
+      "warps without instructions in the thread blocks traced; they are taken to execute what the others do",
+      "trace all warps of a block" },
     { NULL, NULL, NULL, NULL },
 };
 

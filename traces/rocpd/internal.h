@@ -29,7 +29,15 @@ struct rocpd_mark {
 };
 
 /* Lookups by id, prepared when the first row asks. */
-enum rocpd_lookup { ROCPD_STRING, ROCPD_KERNEL, ROCPD_EVENT, ROCPD_TIMESTAMP, ROCPD_TRACK, ROCPD_LOOKUPS };
+enum rocpd_lookup {
+    ROCPD_STRING,
+    ROCPD_CATEGORY,
+    ROCPD_KERNEL,
+    ROCPD_EVENT,
+    ROCPD_TIMESTAMP,
+    ROCPD_TRACK,
+    ROCPD_LOOKUPS
+};
 
 struct rocpd {
     struct gt_db db;
@@ -37,7 +45,8 @@ struct rocpd {
     /* A file holds a set of tables for each process that was profiled; those of one end in its suffix. */
     char (*suffixes)[ROCPD_SUFFIX_BYTES];
     uint32_t suffix_count, suffix_room;
-    uint32_t set; /* the one at hand */
+    uint32_t set;    /* the one at hand */
+    bool categories; /* it has a table of them; else they are strings */
     struct gt_query *lookups[ROCPD_LOOKUPS];
     char lookup_tables[ROCPD_LOOKUPS][ROCPD_TABLE_BYTES];
     struct rocpd_text *texts;

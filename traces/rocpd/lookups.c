@@ -20,6 +20,7 @@ static const struct {
     const char *table, *columns;
 } lookups[ROCPD_LOOKUPS] = {
     [ROCPD_STRING] = { "rocpd_string", "string" },
+    [ROCPD_CATEGORY] = { "rocpd_info_category", "name" },
     [ROCPD_KERNEL] = { "rocpd_info_kernel_symbol", "coalesce(nullif(display_name, ''), kernel_name)" },
     [ROCPD_EVENT] = { "rocpd_event", "stack_id, category_id, extdata" },
     [ROCPD_TIMESTAMP] = { "rocpd_timestamp", "value" },
@@ -145,7 +146,7 @@ int rocpd_read_event(struct rocpd *rocpd, int64_t id, struct rocpd_event *event,
     }
     if (stack > 0 && stack < GT_NO_CORRELATION) /* 0: nobody asked for it */
         event->correlation = (uint32_t)stack;
-    return rocpd_string(rocpd, category, &event->category, error);
+    return find_text(rocpd, rocpd->categories ? ROCPD_CATEGORY : ROCPD_STRING, category, &event->category, error);
 }
 
 /* The time in column `at`, or of the time stamp that column `by_id` names. */

@@ -66,19 +66,29 @@ static int find_sets(struct rocpd *rocpd, struct gt_error *error)
     return status;
 }
 
-static int check_strings(struct rocpd *rocpd, struct gt_error *error)
+/* Does the set have the table?  1, 0, or -1. */
+static int has_table(struct rocpd *rocpd, const char *table, struct gt_error *error)
 {
     char name[ROCPD_TABLE_BYTES];
-    int there;
 
-    rocpd_table_name(rocpd, strings_table, name);
-    there = gt_db_has_table(&rocpd->db, name, error);
-    return there == 1 ? 0 : there == 0 ? refuse(rocpd, error) : -1;
+    rocpd_table_name(rocpd, table, name);
+    return gt_db_has_table(&rocpd->db, name, error);
+}
+
+static int check_tables(struct rocpd *rocpd, struct gt_error *error)
+{
+    int there = has_table(rocpd, strings_table, error), categories;
+
+    if (there != 1)
+        return there == 0 ? refuse(rocpd, error) : -1;
+    categories = has_table(rocpd, "rocpd_info_category", error);
+    rocpd->categories = categories == 1;
+    return categories < 0 ? -1 : 0;
 }
 
 /* In this order: agents say what a GPU is, operations which streams there are, arguments which of them calls mean. */
 static int (*const steps[])(struct rocpd *rocpd, struct gt_error *error) = {
-    check_strings, rocpd_read_agents, rocpd_read_operations, rocpd_read_arguments, rocpd_read_regions,
+    check_tables, rocpd_read_agents, rocpd_read_operations, rocpd_read_arguments, rocpd_read_regions,
 };
 
 static int read_sets(struct rocpd *rocpd, struct gt_error *error)

@@ -1,4 +1,4 @@
-/* opcodes.c - the mnemonics from Volta to Hopper, by name.
+/* opcodes.c - the mnemonics from Volta to Hopper, and arithmetic of GPUs before, by name.
  *
  * Names: CUDA Binary Utilities, "Instruction Set Reference".  Pipes: as Nsight Compute's metrics
  * sm__inst_executed_pipe_* count them (Nsight Compute, "Metrics Decoder", pipelines).
@@ -225,6 +225,7 @@ static const struct gt_sass_opcode opcodes[] = {
     OP("WARPGROUP", NONE, GMMA_ARRIVE, NONE, NEXT, NO_RESULT, SINGLE),
     OP("WARPGROUPSET", NONE, GMMA_ARRIVE, NONE, NEXT, NO_RESULT, SINGLE),
     OP("WARPSYNC", CBU, WARP_SYNC, NONE, COLLECT, NO_RESULT, SINGLE),
+    OP("XMAD", FMAHEAVY, COMPUTE, NONE, NEXT, FIRST, SINGLE),
     OP("YIELD", CBU, COMPUTE, NONE, NEXT, NO_RESULT, SINGLE),
 };
 

@@ -7,6 +7,7 @@
     made.py nested        a branch in a side of another, by a tracer that has no immediates; four threads end before
     made.py trips         a loop of one, two or three trips, by thread
     made.py version6      the loop as tracer version 6 writes it
+    made.py pascal        the loop as Pascal's code would have it
     made.py pack IN OUT [DICTIONARY]   a .traceg as Accel-Sim 2.0's .tracez, frames by the program zstd
 """
 import json
@@ -110,6 +111,12 @@ def version6(block, warp):
     return [line.replace("0 ISETP.NE.AND 1 R2", "2 P0 P7 ISETP.NE.AND 1 R2") for line in lines]
 
 
+def pascal(block, warp):
+    """Instructions of 8 bytes, three behind each control word of 8: the fourth, to which the branch goes, is at 0x28."""
+    lines = [line.replace("BRA 0 0 48", "BRA 0 0 40") for line in loop(block, warp)]
+    return [f"{(int(line[:4], 16) // 16 // 3 * 4 + int(line[:4], 16) // 16 % 3 + 1) * 8:04x}{line[4:]}" for line in lines]
+
+
 def frame(text, dictionary):
     command = ["zstd", "-q", "-c", f"--stream-size={len(text)}"] + (["-D", dictionary] if dictionary else [])
     return subprocess.run(command, input=text, stdout=subprocess.PIPE, check=True).stdout
@@ -154,8 +161,11 @@ def main():
         lines = {"split": split, "nested": nested, "trips": trips}[what]
         print(header(what, 1, 32, 4 if what == "nested" else 5) + body(1, 1, lines), end="")
     else:
-        lines = {"loop": loop, "version6": version6}[what]
-        print(header("loop", BLOCKS, 32 * WARPS, 6 if what == "version6" else 5) + body(BLOCKS, WARPS, lines), end="")
+        lines = {"loop": loop, "version6": version6, "pascal": pascal}[what]
+        head = header("loop", BLOCKS, 32 * WARPS, 6 if what == "version6" else 5)
+        if what == "pascal":
+            head = head.replace("binary version = 90", "binary version = 61")
+        print(head + body(BLOCKS, WARPS, lines), end="")
 
 
 main()
