@@ -35,12 +35,13 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     }
 }
 
-/* TensorFlow's operators are "NAME:TYPE", whose type begins with a capital letter. */
-static bool is_operator(const char *name)
+/* XLA's operators say so where they run on the host.  TensorFlow's are "NAME:TYPE", whose type begins with a capital letter. */
+static bool is_operator(const struct xplane_event *event)
 {
-    const char *colon = strrchr(name, ':');
+    const char *name = event->name, *colon = strrchr(name, ':');
 
-    return colon != NULL && colon > name && colon[-1] != ':' && isupper((unsigned char)colon[1]);
+    return event->values[XPLANE_HLO_OP].there ||
+           (colon != NULL && colon > name && colon[-1] != ':' && isupper((unsigned char)colon[1]));
 }
 
 /* The range's name in the workload; steps have their number in it ("train#3"), as PyTorch's have. */
@@ -54,7 +55,7 @@ static uint32_t name_range(struct xplane *xplane, const struct xplane_event *eve
         return gt_import_marker_name(&xplane->import, event->name + sizeof nvtx - 1,
                                      strlen(event->name) - (sizeof nvtx - 1), kind);
     if (!event->values[XPLANE_STEP].there) {
-        *kind = is_operator(event->name) ? GT_RANGE_OPERATOR : GT_RANGE_ANNOTATION;
+        *kind = is_operator(event) ? GT_RANGE_OPERATOR : GT_RANGE_ANNOTATION;
         return gt_name(workload, event->name, strlen(event->name));
     }
     *kind = GT_RANGE_STEP;
@@ -67,9 +68,10 @@ static uint32_t name_range(struct xplane *xplane, const struct xplane_event *eve
 static void add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, int64_t end_ns, uint32_t name,
                       uint8_t kind)
 {
-    struct gt_import_range *range =
-        gt_import_add_range(&xplane->import, gt_import_range_thread(&xplane->import, 0, 0, thread));
+    uint32_t number = gt_import_range_thread(&xplane->import, 0, 0, thread);
+    struct gt_import_range *range = gt_import_add_range(&xplane->import, number);
 
+    xplane->range_thread = number;
     range->start_ns = start_ns;
     range->end_ns = end_ns;
     range->name = name;
@@ -90,12 +92,15 @@ void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *ev
     }
 }
 
-void xplane_name_thread(struct xplane *xplane, const char *name)
+void xplane_name_thread(struct xplane *xplane, const char *text)
 {
-    struct gt_workload *workload = xplane->import.workload;
+    struct gt_import *import = &xplane->import;
+    uint32_t name = *text != '\0' ? gt_name(import->workload, text, strlen(text)) : GT_NONE;
 
-    if (xplane->caller != GT_NONE && *name != '\0')
-        workload->threads[xplane->caller].name = gt_name(workload, name, strlen(name));
+    if (xplane->caller != GT_NONE)
+        import->workload->threads[xplane->caller].name = name;
+    if (xplane->range_thread != GT_NONE)
+        import->range_threads[xplane->range_thread].name = name;
 }
 
 static int by_correlation(const void *left, const void *right)

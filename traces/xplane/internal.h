@@ -52,7 +52,8 @@ struct xplane {
     struct xplane_operator *operators;
     uint32_t operator_count, operator_room;
     bool foreign;    /* a GPU of another maker than NVIDIA */
-    uint32_t caller; /* thread of the last call of the line at hand; GT_NONE: it has none */
+    /* Threads of the last call and of the last range of the line at hand; GT_NONE: it has none. */
+    uint32_t caller, range_thread;
     /* The plane at hand, unpacked. */
     const Xplane__Plane *plane;
     struct xplane_name *events, *stats; /* by id */
@@ -92,7 +93,7 @@ uint32_t xplane_correlation(const struct xplane_event *event);
 void xplane_take_operation(struct xplane *xplane, uint32_t gpu, const struct xplane_event *event);
 /* host.c: an event of a host's thread: a call of CUDA or HIP, or a range. */
 void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *event);
-/* The name of the thread whose line is at hand, where it has made calls. */
+/* The name of the thread whose line is at hand, where it has calls or ranges. */
 void xplane_name_thread(struct xplane *xplane, const char *name);
 /* Ranges of operators around the calls that launched their kernels; after all planes. */
 void xplane_add_operators(struct xplane *xplane);

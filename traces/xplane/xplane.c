@@ -71,7 +71,8 @@ static struct gt_workload *finish(struct xplane *xplane, const struct gt_import_
     sms = xplane->gpu_count > 0 && xplane->gpus[0].sms > 0 && xplane->gpus[0].sms < UINT32_MAX
               ? (uint32_t)xplane->gpus[0].sms
               : 0;
-    gt_import_warn(workload, "no-gpu-work", xplane->import.op_count == 0);
+    gt_import_warn(workload, "no-gpu-plane", xplane->gpu_count == 0);
+    gt_import_warn(workload, "no-gpu-work", xplane->gpu_count > 0 && xplane->import.op_count == 0);
     gt_import_warn_priorities(&xplane->import);
     workload = gt_import_finish(&xplane->import, xplane->path, error);
     if (workload == NULL)
