@@ -8,6 +8,8 @@
 #include "traces/import/cuda_api.h"
 #include "traces/xplane/internal.h"
 
+#define WORD "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+
 static const char nvtx[] = "NVTX:";
 
 static bool is_nvtx(const struct xplane_event *event)
@@ -35,13 +37,16 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     }
 }
 
-/* XLA's operators say so where they run on the host.  TensorFlow's are "NAME:TYPE", whose type begins with a capital letter. */
+/* XLA's operators say so where they run on the host; TensorFlow's are "NAME:TYPE" ("while/add_1:AddV2", "dense:_FusedMatMul"). */
 static bool is_operator(const struct xplane_event *event)
 {
-    const char *name = event->name, *colon = strrchr(name, ':');
+    const char *name = event->name, *type = name + strspn(name, WORD "./>-");
 
-    return event->values[XPLANE_HLO_OP].there ||
-           (colon != NULL && colon > name && colon[-1] != ':' && isupper((unsigned char)colon[1]));
+    if (event->values[XPLANE_HLO_OP].there)
+        return true;
+    if (type == name || *type++ != ':')
+        return false;
+    return (*type == '_' || isupper((unsigned char)*type)) && type[strspn(type, WORD)] == '\0';
 }
 
 /* The range's name in the workload; steps have their number in it ("train#3"), as PyTorch's have. */
