@@ -69,7 +69,7 @@ setup() {
         for command in run explain "whatif --change graph"; do
             run "$GRIDTIDE" $command cpu.jsonl
             [ "$status" -eq 1 ]
-            [ "$output" = "gridtide: cpu.jsonl: the trace has no call and no operation of a GPU, so there is nothing to simulate; record a program that uses the GPU" ]
+            [ "$output" = "gridtide: cpu.jsonl: the trace has ranges of the host alone, no call and no operation: there is nothing to simulate; record a program that uses a GPU" ]
         done
     done
     grep -q '"thread":"tf_Compute/-905170604"' cpu.jsonl

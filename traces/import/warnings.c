@@ -189,7 +189,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       NULL },
     { "names-missing", NULL, "kernels whose name is not in StringIds", NSYS_AGAIN },
     { "no-gpu-plane", NULL,
-      "the profile has no plane of a GPU (/device:GPU:N): the program ran on the CPU or a TPU, or the profiler could not "
+      "the profile has no plane of a GPU (/device:GPU:N): the program ran on the CPU or a TPU, or the profiler could "
+      "not "
       "use CUPTI; the trace holds only operators and annotations of the host",
       "record where jax.devices() or tf.config.list_physical_devices() names a GPU" },
     { "no-gpu-work", NULL, "the profile has no kernel, copy or memset", "record the GPU's work too" },

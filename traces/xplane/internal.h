@@ -51,7 +51,7 @@ struct xplane {
     uint32_t gpu_count, gpu_room;
     struct xplane_operator *operators;
     uint32_t operator_count, operator_room;
-    bool foreign;    /* a GPU of another maker than NVIDIA */
+    bool foreign; /* a GPU of another maker than NVIDIA */
     /* Threads of the last call and of the last range of the line at hand; GT_NONE: it has none. */
     uint32_t caller, range_thread;
     /* The plane at hand, unpacked. */

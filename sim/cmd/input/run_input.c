@@ -67,9 +67,12 @@ struct gt_workload *gt_run_read_work(const char *path, bool quiet, struct gt_err
 {
     struct gt_workload *workload = gt_run_read(path, quiet, error);
 
-    if (workload != NULL && workload->call_count == 0) {
-        gt_error_set(error, "%s: the trace has no call and no operation of a GPU, so there is nothing to simulate; "
-                            "record a program that uses the GPU", path);
+    if (workload != NULL && workload->call_count == 0 && workload->range_count > 0) {
+        gt_error_set(
+            error,
+            "%s: the trace has ranges of the host alone, no call and no operation: there is nothing to simulate; "
+            "record a program that uses a GPU",
+            path);
         gt_workload_free(workload);
         return NULL;
     }

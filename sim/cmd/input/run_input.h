@@ -13,7 +13,7 @@
  * error). `quiet`: no progress, no warnings. NULL with the reason in `error`. */
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error);
 
-/* The same; an error where the trace has no call, and so no operation, to simulate. */
+/* The same; an error where it has ranges but no call, as a profile of a program that used no GPU. */
 struct gt_workload *gt_run_read_work(const char *path, bool quiet, struct gt_error *error);
 
 /* What an import could not tell, on standard error: a line a kind. */

@@ -118,8 +118,8 @@ static const char *policy_of(const struct gt_workload *workload, uint32_t graph)
 /* "  ranges      81: 4 steps, 60 operators, 17 annotations" */
 static void print_ranges(FILE *out, const struct gt_workload *workload)
 {
-    static const enum gt_range_kind order[] = { GT_RANGE_STEP, GT_RANGE_MODULE, GT_RANGE_OPERATOR, GT_RANGE_ANNOTATION,
-                                                GT_RANGE_NVTX };
+    static const enum gt_range_kind order[] = { GT_RANGE_STEP, GT_RANGE_MODULE, GT_RANGE_OPERATOR,
+                                                GT_RANGE_ANNOTATION, GT_RANGE_NVTX };
     uint32_t counts[GT_RANGE_KINDS] = { 0 };
     const char *before = ": ";
 
