@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/sort.h"
 #include "sim/base/text.h"
 #include "traces/import/cuda_api.h"
 #include "traces/xplane/internal.h"
@@ -15,6 +14,17 @@ static const char nvtx[] = "NVTX:";
 static bool is_nvtx(const struct xplane_event *event)
 {
     return gt_begins(event->name, strlen(event->name), nvtx);
+}
+
+/* Is it a function of CUDA's driver or of HIP?  XLA names a launch after its kernel, and copies and memsets "MemcpyH2D" or "Memset". */
+static bool is_function(const char *name)
+{
+    static const char *const prefixes[] = { "cuda", "cu", "hip" };
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0 && isupper((unsigned char)name[strlen(prefixes[i])]))
+            return true;
+    return false;
 }
 
 static void take_call(struct xplane *xplane, const struct xplane_event *event)
@@ -29,7 +39,7 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     call->correlation = xplane_correlation(event);
     call->thread = gt_import_thread(&xplane->import, 0, 0, (uint64_t)event->line);
     xplane->caller = call->thread;
-    call->name = gt_name(xplane->import.workload, event->name, length);
+    call->name = is_function(event->name) ? gt_name(xplane->import.workload, event->name, length) : GT_NONE;
     xplane->foreign |= gt_begins(event->name, length, "hip");
     if (api != NULL) {
         call->kind = (uint8_t)api->kind;
@@ -70,7 +80,7 @@ static uint32_t name_range(struct xplane *xplane, const struct xplane_event *eve
     return name;
 }
 
-static void add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, int64_t end_ns, uint32_t name,
+void xplane_add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, int64_t end_ns, uint32_t name,
                       uint8_t kind)
 {
     uint32_t number = gt_import_range_thread(&xplane->import, 0, 0, thread);
@@ -83,6 +93,13 @@ static void add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, 
     range->kind = kind;
 }
 
+/* CUPTI's own time ("BUFFER_FLUSH", "<UNKNOWN>") is on lines that XLA names by their number. */
+static bool is_overhead(const struct xplane *xplane, const struct xplane_event *event)
+{
+    return xplane->line_name != NULL && gt_begins(xplane->line_name, strlen(xplane->line_name), "Host Threads/") &&
+           event->name[strspn(event->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_<>")] == '\0';
+}
+
 /* What has a correlation number is a call.  "$file.py:12 f" is a function of Python, of which there are too many. */
 void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *event)
 {
@@ -91,9 +108,10 @@ void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *ev
 
     if (event->values[XPLANE_CORRELATION].there && !is_nvtx(event)) {
         take_call(xplane, event);
-    } else if (*event->name != '\0' && *event->name != '$') {
+    } else if (!xplane_take_memory(xplane, event) && *event->name != '\0' && *event->name != '$' &&
+               !is_overhead(xplane, event)) {
         name = name_range(xplane, event, &kind);
-        add_range(xplane, (uint64_t)event->line, event->start_ns, event->end_ns, name, kind);
+        xplane_add_range(xplane, (uint64_t)event->line, event->start_ns, event->end_ns, name, kind);
     }
 }
 
@@ -106,36 +124,4 @@ void xplane_name_thread(struct xplane *xplane, const char *text)
         import->workload->threads[xplane->caller].name = name;
     if (xplane->range_thread != GT_NONE)
         import->range_threads[xplane->range_thread].name = name;
-}
-
-static int by_correlation(const void *left, const void *right)
-{
-    const struct xplane_operator *a = left, *b = right;
-
-    GT_ORDER(a->correlation, b->correlation);
-    GT_ORDER(a->name, b->name);
-    return 0;
-}
-
-/* XLA names the operator (hlo_op) at the kernel: its range is the call that launched it.  A call that launched kernels of several
- * operators, a graph's, belongs to none. */
-void xplane_add_operators(struct xplane *xplane)
-{
-    const struct gt_import *import = &xplane->import;
-
-    if (xplane->operator_count == 0)
-        return;
-    qsort(xplane->operators, xplane->operator_count, sizeof *xplane->operators, by_correlation);
-    for (uint32_t i = 0; i < import->call_count; i++) {
-        const struct gt_import_call *call = &import->calls[i];
-        const struct xplane_operator *operators = xplane->operators;
-        uint32_t first =
-            GT_LOWER_BOUND(middle, 0, xplane->operator_count, operators[middle].correlation < call->correlation);
-        uint32_t end =
-            GT_LOWER_BOUND(middle, first, xplane->operator_count, operators[middle].correlation <= call->correlation);
-
-        if (first < end && operators[first].name == operators[end - 1].name)
-            add_range(xplane, import->workload->threads[call->thread].id, call->start_ns, call->end_ns,
-                      operators[first].name, GT_RANGE_OPERATOR);
-    }
 }

@@ -2,9 +2,10 @@
 """Compare `gridtide import xplane` with JAX's reader and xprof's: compare_xprof.py GRIDTIDE FILE... (pip install jax xprof)
 
 Two readings: the events of each line (jax.profiler.ProfileData), and xprof's trace viewer.  From these alone follows what
-must come: a stream's events on a GPU are operations; on the host, what has a correlation_id is a call, functions of Python
-("$...") are left out, all else is a range.  Two are equal where name, start and duration (ns) are; an operation also has
-stream, correlation, and grid, block, registers and shared memory, or bytes.
+must come: a stream's events on a GPU are operations; on the host, what has a correlation_id is a call, allocations of a GPU
+are what its allocator did, functions of Python ("$...") and CUPTI's own time are left out, all else is a range.  Two are
+equal where name, start and duration (ns) are; an operation also has stream, correlation, and grid, block, registers and
+shared memory, or bytes; an allocation has bytes alone.
 """
 import collections
 import json
@@ -20,12 +21,14 @@ HOSTS = ("/host:CPU", "/host:CUPTI", "/host:ROCTRACER", "/host:NVTX-CUPTI")
 
 
 def read_trace(gridtide, path):
-    """(operations, calls, ranges) as tuples that end in start and duration."""
+    """(operations, calls, ranges, allocations) as tuples that end in start and duration."""
     out = subprocess.run([gridtide, "import", "-q", "xplane", path, "-o", "-"], capture_output=True, check=True)
-    operations, calls, ranges, launches, kernels = [], [], [], set(), {}
+    operations, calls, ranges, allocations, launches, kernels = [], [], [], [], set(), {}
     for row in map(json.loads, out.stdout.splitlines()):
         time = row.get("start_ns"), row.get("duration_ns")
-        if "range" in row:
+        if "allocations" in row:
+            allocations += [(size, 0, 0) for size in row["bytes"]]
+        elif "range" in row:
             ranges.append((row["range"], row.get("kind", "operator"), row.get("thread", "main")) + time)
         elif "call" in row:
             if not row.get("inferred"):
@@ -41,10 +44,10 @@ def read_trace(gridtide, path):
         elif "kernel" in row:
             sizes = [tuple((row[key] + [1, 1, 1])[:3]) for key in ("grid", "block")]
             kernels[row.get("id", row["kernel"])] = row["kernel"], (*sizes, row.get("registers", 0), row.get(
-                "static_shared_bytes", 0), row.get("dynamic_shared_bytes", 0))
+                "shared_bytes", 0), row.get("dynamic_shared_bytes", 0))
     # The ranges that Gridtide adds: of XLA's operators, around the calls that launched their kernels.
     ranges = [(r[0],) + r[3:] for r in ranges if r[1] != "operator" or r[2:] not in launches]
-    return operations, calls, ranges
+    return operations, calls, ranges, allocations
 
 
 def read_events(path):
@@ -88,7 +91,7 @@ def operation(line, name, stats):
 
 
 def expect(events):
-    operations, calls, ranges, left = [], [], [], collections.Counter()
+    operations, calls, ranges, allocations, left = [], [], [], [], collections.Counter()
     for plane, line, name, start, duration, stats in events:
         stats = {key.lower(): value for key, value in stats.items()}
         if plane.startswith("/device:GPU:") and line.startswith("Stream #"):
@@ -96,7 +99,13 @@ def expect(events):
         elif plane not in HOSTS or not name or name[0] == "$":
             left["Python" if name[:1] == "$" else plane + ", " + line] += 1
         elif "correlation_id" in stats and not name.startswith("NVTX:"):
-            calls.append((int(stats["correlation_id"]), re.split(r"[ (]", name)[0], start, duration))
+            function = re.match(r"(cuda|cu|hip)[A-Z]\w*", name)
+            calls.append((int(stats["correlation_id"]), function.group() if function else "", start, duration))
+        elif name in ("MemoryAllocation", "MemoryDeallocation"):
+            if stats["allocator_name"].startswith("GPU_"):
+                allocations.append((int(stats["allocation_bytes"]) * (1 if name == "MemoryAllocation" else -1), 0, 0))
+        elif line.startswith("Host Threads/") and name in ("<UNKNOWN>", "BUFFER_FLUSH"):
+            left[name] += 1
         else:
             step = str(stats.get("step_num", ""))
             if step:
@@ -108,7 +117,9 @@ def expect(events):
     # Time begins with the first call; what ended before is left out.
     ranges = [(name, max(start, origin), start + duration - max(start, origin)) for name, start, duration in ranges
               if start + duration >= origin]
-    return [[item[:-2] + (item[-2] - origin, item[-1]) for item in items] for items in (operations, calls, ranges)], left
+    operations, calls, ranges = ([item[:-2] + (item[-2] - origin, item[-1]) for item in items]
+                                 for items in (operations, calls, ranges))
+    return (operations, calls, ranges, allocations), left
 
 
 def match(ours, theirs, slack_ns):
@@ -135,7 +146,9 @@ def main():
         trace = read_trace(sys.argv[1], path)
         for reading, events, slack_ns in (("events", read_events, 0), ("viewer", view_events, 1)):
             wanted, left = expect(events(path))
-            for what, ours, theirs in zip(("operations", "calls", "ranges"), trace, wanted):
+            for what, ours, theirs in zip(("operations", "calls", "ranges", "allocations"), trace, wanted):
+                if what == "allocations" and reading == "viewer":  # does not show them
+                    continue
                 equal, alone, missing = match(ours, theirs, slack_ns)
                 total[reading, what, "equal"] += equal
                 total[reading, what, "different"] += len(alone) + len(missing)
