@@ -76,7 +76,7 @@ traces_libtraces_a_SOURCES = \
     traces/tables/db.c traces/tables/db.h traces/tables/open.c \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/slices.c traces/tasks/slices.h traces/tasks/tasks.c traces/tasks/tasks.h \
-    traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/memory.c traces/xplane/names.c traces/xplane/operations.c \
+    traces/xplane/early_starts.c traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/memory.c traces/xplane/names.c traces/xplane/operations.c \
     traces/xplane/operators.c traces/xplane/planes.c traces/xplane/xplane.c traces/xplane/xplane.h
 
 EXTRA_DIST += traces/accelsim/README.md traces/chakra/README.md traces/chakra/et_def.proto traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
@@ -170,7 +170,7 @@ BUILT_SOURCES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
 CLEANFILES += traces/xplane/xplane.pb-c.c traces/xplane/xplane.pb-c.h
 EXTRA_DIST += traces/xplane/xplane.proto
 
-XPLANE_OBJECTS = traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/memory.$(OBJEXT) \
+XPLANE_OBJECTS = traces/xplane/early_starts.$(OBJEXT) traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/memory.$(OBJEXT) \
     traces/xplane/names.$(OBJEXT) traces/xplane/operations.$(OBJEXT) traces/xplane/operators.$(OBJEXT) \
     traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
 $(XPLANE_OBJECTS): traces/xplane/xplane.pb-c.h

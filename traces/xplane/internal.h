@@ -108,6 +108,8 @@ void xplane_add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, 
 void xplane_add_operators(struct xplane *xplane);
 /* memory.c: an allocation or its end.  False: the event is something else. */
 bool xplane_take_memory(struct xplane *xplane, const struct xplane_event *event);
+/* early_starts.c: kernels that waited for the end of the kernel ahead of them start with it; after all planes. */
+void xplane_cut_early_starts(struct xplane *xplane);
 /* gpus.c: what the stats of the plane at hand say about GPU `id`; and all of it to the workload, after all planes. */
 void xplane_take_gpu(struct xplane *xplane, uint32_t id);
 void xplane_describe_gpus(struct xplane *xplane);
