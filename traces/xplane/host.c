@@ -47,14 +47,16 @@ static void take_call(struct xplane *xplane, const struct xplane_event *event)
     }
 }
 
-/* XLA's operators say so where they run on the host; TensorFlow's are "NAME:TYPE" ("while/add_1:AddV2", "dense:_FusedMatMul"). */
+/* XLA's operators say so where they run on the host; TensorFlow's are "NAME:TYPE" ("while/add_1:AddV2", "dense:_FusedMatMul").
+ * So is an annotation of XLA's, around functions that it hands to a stream. */
 static bool is_operator(const struct xplane_event *event)
 {
+    static const char callback[] = "ThenExecuteCallback:";
     const char *name = event->name, *type = name + strspn(name, WORD "./>-");
 
     if (event->values[XPLANE_HLO_OP].there)
         return true;
-    if (type == name || *type++ != ':')
+    if (type == name || *type++ != ':' || gt_begins(name, strlen(name), callback))
         return false;
     return (*type == '_' || isupper((unsigned char)*type)) && type[strspn(type, WORD)] == '\0';
 }

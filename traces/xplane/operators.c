@@ -53,7 +53,7 @@ static uint32_t find_annotations(struct xplane *xplane, struct known *known)
     return count;
 }
 
-/* Is the last that began before the call of that name, and is the call in it? */
+/* Is the last that began before the call of that name, and had it not ended? */
 static bool is_in(const struct known *known, uint32_t count, uint64_t thread, const struct gt_import_call *call,
                   uint32_t name)
 {
@@ -62,7 +62,7 @@ static bool is_in(const struct known *known, uint32_t count, uint64_t thread, co
                                       (known[middle].thread == thread && known[middle].start_ns <= call->start_ns));
 
     return end > 0 && known[end - 1].thread == thread && known[end - 1].name == name &&
-           known[end - 1].end_ns >= call->end_ns;
+           known[end - 1].end_ns >= call->start_ns;
 }
 
 /* XLA names the operator (hlo_op) at the kernel.  Where it has no annotation, its range is the call that launched it.  A call that

@@ -90,6 +90,19 @@ def operation(line, name, stats):
     return ident + (name, sizes + tuple(int(of[key]) for key in ("regs", "static_shared", "dynamic_shared")))
 
 
+def cut_early_starts(operations):
+    """A kernel that starts before the one ahead of it in its stream ends, and ends after it, waited for that end."""
+    cut, ahead = [], None
+    for item in sorted(operations, key=lambda item: (item[0], item[-2])):
+        start, end = item[-2], item[-2] + item[-1]
+        if ahead and item[0] == ahead[0] and start < ahead[2] < end and ahead[2] - start <= (ahead[2] - ahead[1]) / 2 and \
+                isinstance(item[3], tuple) and ahead[3]:
+            item = item[:-2] + (ahead[2], end - ahead[2])
+        cut.append(item)
+        ahead = item[0], start, end, isinstance(item[3], tuple)
+    return cut
+
+
 def expect(events):
     operations, calls, ranges, allocations, left = [], [], [], [], collections.Counter()
     for plane, line, name, start, duration, stats in events:
@@ -117,6 +130,7 @@ def expect(events):
     # Time begins with the first call; what ended before is left out.
     ranges = [(name, max(start, origin), start + duration - max(start, origin)) for name, start, duration in ranges
               if start + duration >= origin]
+    operations = cut_early_starts(operations)
     operations, calls, ranges = ([item[:-2] + (item[-2] - origin, item[-1]) for item in items]
                                  for items in (operations, calls, ranges))
     return (operations, calls, ranges, allocations), left
