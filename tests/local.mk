@@ -218,7 +218,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/figures_helpers.bash tests/cli/report_helpe
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-loader.json tests/data/kineto-loader.txt tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
-    tests/data/execution-trace tests/data/explain tests/data/ranks tests/data/accelsim tests/data/ncu tests/data/ncu-report \
+    tests/data/execution-trace tests/data/explain tests/data/xplane tests/data/ranks tests/data/accelsim tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql tests/data/rocpd.sql tests/data/rpd.sql tests/data/protobuf.py tests/data/xplane.py tests/data/task_slices.py tests/data/persistent_graphs.py tests/data/kineto-rocm.json tests/data/kineto-rocm.txt \
     tests/data/chakra_checks.py tests/data/chakra_et.py tests/data/chakra_made.py tests/data/h200-by-hand.ini tests/data/recorder_stub.c validate/scripts/replay.sh validate/scripts/programs.sh
 

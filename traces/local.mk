@@ -77,8 +77,8 @@ traces_libtraces_a_SOURCES = \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/chrome_events.c traces/tasks/chrome_events.h traces/tasks/costs.c traces/tasks/costs.h traces/tasks/costs_attach.c traces/tasks/costs_parts.h traces/tasks/document.c traces/tasks/document.h \
     traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/recorded_costs.c traces/tasks/recorded_costs.h traces/tasks/slices.c traces/tasks/slices.h \
     traces/tasks/slices_parts.h traces/tasks/slices_perfetto.c traces/tasks/slices_proton.c traces/tasks/tasks.c traces/tasks/tasks.h \
-    traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/names.c traces/xplane/operations.c traces/xplane/planes.c \
-    traces/xplane/xplane.c traces/xplane/xplane.h
+    traces/xplane/early_starts.c traces/xplane/gpus.c traces/xplane/host.c traces/xplane/internal.h traces/xplane/memory.c traces/xplane/names.c traces/xplane/operations.c \
+    traces/xplane/operators.c traces/xplane/planes.c traces/xplane/xplane.c traces/xplane/xplane.h
 
 EXTRA_DIST += traces/accelsim/README.md traces/chakra/README.md traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
@@ -160,6 +160,7 @@ messages_users = traces/export/perfetto.$(OBJEXT) traces/tasks/slices_perfetto.$
     traces/chakra/et_attributes.$(OBJEXT) traces/chakra/et_build.$(OBJEXT) traces/chakra/et_file.$(OBJEXT) \
     traces/chakra/et_order.$(OBJEXT) traces/chakra/et_recorded.$(OBJEXT) traces/chakra/node_message.$(OBJEXT) \
     traces/chakra/write.$(OBJEXT) \
-    traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) traces/xplane/names.$(OBJEXT) \
-    traces/xplane/operations.$(OBJEXT) traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
+    traces/xplane/early_starts.$(OBJEXT) traces/xplane/gpus.$(OBJEXT) traces/xplane/host.$(OBJEXT) \
+    traces/xplane/memory.$(OBJEXT) traces/xplane/names.$(OBJEXT) traces/xplane/operations.$(OBJEXT) \
+    traces/xplane/operators.$(OBJEXT) traces/xplane/planes.$(OBJEXT) traces/xplane/xplane.$(OBJEXT)
 $(messages_users): $(messages_h)

@@ -62,7 +62,10 @@ static const struct gt_profiler_cost *cost_of(const struct gt_workload *w, const
     const struct {
         const char *source;
         const struct gt_profiler_cost *cost;
-    } profilers[] = { { "kineto", &device->kineto }, { "nsys", &device->nsys }, { "record", &device->record } };
+    } profilers[] = { { "kineto", &device->kineto },
+                      { "nsys", &device->nsys },
+                      { "record", &device->record },
+                      { "xplane", &device->xplane } };
 
     for (size_t i = 0; w->source != NULL && i < sizeof profilers / sizeof profilers[0]; i++)
         if (strcmp(w->source, profilers[i].source) == 0)

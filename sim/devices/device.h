@@ -303,7 +303,7 @@ struct gt_device {
         uint64_t node_ps;              /* a node of a graph launched */
         uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */
         uint64_t copy_gap_ps;          /* of the GPU: added to the gap where one of the two operations is a copy */
-    } kineto, nsys, record;
+    } kineto, nsys, record, xplane;
     uint64_t unprofiled_node_ps;      /* CPU time that a graph's node adds to its launch when nobody records, ... */
     uint64_t unprofiled_graph_gap_ps; /* ... and graph_gap_ps then */
     struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */

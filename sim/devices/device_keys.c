@@ -454,6 +454,7 @@ const struct gt_key gt_device_keys[] = {
     PROFILER("kineto", kineto),
     PROFILER("nsys", nsys),
     PROFILER("record", record),
+    PROFILER("xplane", xplane),
     TIME("profiler.none_node_us", "us", unprofiled_node_ps, LONGEST_US, "0.005",
          "CPU time per node of a graph launch without a profiler; replaces host.graph_group_us, graph_node_us and "
          "graph_copy_us, which were measured under a profiler"),

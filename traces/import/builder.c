@@ -230,7 +230,7 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
     if (*index == GT_NONE) {
         gt_array_grow(import->range_threads, import->range_thread_count, import->range_thread_room);
         *index = import->range_thread_count++;
-        import->range_threads[*index] = (struct gt_import_range_thread){ process, shown_process, id };
+        import->range_threads[*index] = (struct gt_import_range_thread){ process, shown_process, id, GT_NONE };
     }
     return *index;
 }
@@ -241,10 +241,14 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
 static uint32_t thread_of(struct gt_import *import, const struct gt_import_range *range, uint32_t *threads)
 {
     const struct gt_import_range_thread *thread = &import->range_threads[range->thread];
+    uint32_t *known = &threads[range->thread];
 
-    if (threads[range->thread] == GT_NONE)
-        threads[range->thread] = gt_import_thread(import, thread->process, thread->shown_process, thread->id);
-    return threads[range->thread];
+    if (*known == GT_NONE) {
+        *known = gt_import_thread(import, thread->process, thread->shown_process, thread->id);
+        if (import->workload->threads[*known].name == GT_NONE)
+            import->workload->threads[*known].name = thread->name;
+    }
+    return *known;
 }
 
 void gt_import_write_ranges(struct gt_import_finish *finish)

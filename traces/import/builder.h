@@ -90,6 +90,7 @@ struct gt_import_allocation {
 /* Whose time that is: as for gt_import_thread(). */
 struct gt_import_range_thread {
     uint64_t process, shown_process, id;
+    uint32_t name; /* gt_name(); GT_NONE: not known, or known from its calls */
 };
 
 struct gt_import_maps; /* how streams and threads are found by their numbers */

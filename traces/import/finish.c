@@ -187,6 +187,16 @@ static bool is_too_long(int64_t first, int64_t last)
     return last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000;
 }
 
+/* Of a profile without calls and operations the first range begins its time; one that is too far away is left out later. */
+static int64_t first_range(const struct gt_import *import)
+{
+    int64_t first = INT64_MAX;
+
+    for (uint32_t i = 0; i < import->range_count; i++)
+        first = import->ranges[i].start_ns < first ? import->ranges[i].start_ns : first;
+    return first;
+}
+
 static int set_origin(struct gt_import_finish *finish, const char *path, struct gt_error *error)
 {
     const struct gt_import *import = finish->import;
@@ -202,6 +212,8 @@ static int set_origin(struct gt_import_finish *finish, const char *path, struct 
         first = import->ops[i].start_ns < first ? import->ops[i].start_ns : first;
         last = import->ops[i].end_ns > last ? import->ops[i].end_ns : last;
     }
+    if (last == INT64_MIN)
+        first = first_range(import);
     loading = before_loading(import, call, first);
     finish->origin_ns = is_too_long(loading, last) ? first : loading; /* a range alone spoils nothing */
     if (is_too_long(first, last))

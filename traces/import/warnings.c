@@ -102,6 +102,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "device-values-refused", NULL, "invalid numbers in the device block; they were ignored", NAME_DEVICE },
     { "durations-unreadable", NULL, "events whose duration (dur) is missing or negative; it is treated as 0",
       "stop the profiler before the export" },
+    { "early-starts", NULL,
+      "kernels that started before the kernel ahead of them in their stream ended, and waited for its end "
+      "(programmatic launches); "
+      "they start with that end",
+      NULL },
     { "event-queries-unknown", NULL, "event queries whose event was not recorded",
       "no profiler records this; add \"event\" to these calls in the trace" },
     { "event-records-unknown", NULL, "event records whose stream or event was not recorded",
@@ -190,6 +195,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "nothing of it was measured",
       NULL },
     { "names-missing", NULL, "kernels whose name is not in StringIds", NSYS_AGAIN },
+    { "no-gpu-plane", NULL,
+      "the profile has no plane of a GPU (/device:GPU:N): the program ran on the CPU or a TPU, or the profiler could "
+      "not "
+      "use CUPTI; the trace holds only operators and annotations of the host",
+      "record where jax.devices() or tf.config.list_physical_devices() names a GPU" },
     { "no-gpu-work", NULL, "the profile has no kernel, copy or memset", "record the GPU's work too" },
     { "no-gpu-work", "kineto", "the profile has no kernel, copy or memset",
       "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" },
@@ -276,6 +286,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { GT_WARNING_MISSPELT, NULL, "fields whose name differs by one letter from a known one",
       "correct the name: an unknown field is kept, but has no effect" },
     { "values-not-json", NULL, "NaN or inf instead of a JSON number; the value is treated as unknown", NULL },
+    { "waits-missing", NULL,
+      "the profile has no event, wait or synchronization: streams wait for each other, and the host for the GPU, as "
+      "long as they did "
+      "in the recording",
+      "record with Nsight Systems or gridtide record what such waits decide" },
     { "waits-left-out", NULL,
       "stream operations that wait for or write values in memory, wait for or signal external semaphores, or "
       "wait "

@@ -60,7 +60,7 @@ void xplane_describe_gpus(struct xplane *xplane)
                 describe(workload, gpu);
         }
     }
-    if (workload->setting_count == 0)
+    if (workload->setting_count == 0 && xplane->gpu_count > 0)
         gt_import_device_unknown(workload);
     gt_import_warn(workload, GT_WARNING_UNMODELLED, xplane->foreign);
 }

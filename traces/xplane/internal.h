@@ -15,6 +15,10 @@ enum xplane_stat {
     XPLANE_GRAPH_EXECUTABLE,
     XPLANE_HLO_OP,
     XPLANE_STEP,
+    XPLANE_ALLOCATOR,
+    XPLANE_ADDRESS,
+    XPLANE_ALLOCATION_BYTES,
+    XPLANE_ALLOCATED_BYTES, /* of the allocator, with this one */
     XPLANE_VENDOR,
     XPLANE_GPU_NAME,
     XPLANE_CLOCK_KHZ,
@@ -51,8 +55,10 @@ struct xplane {
     uint32_t gpu_count, gpu_room;
     struct xplane_operator *operators;
     uint32_t operator_count, operator_room;
-    bool foreign;    /* a GPU of another maker than NVIDIA */
-    uint32_t caller; /* thread of the last call of the line at hand; GT_NONE: it has none */
+    bool foreign;          /* a GPU of another maker than NVIDIA */
+    const char *line_name; /* of the line at hand; NULL */
+    /* Threads of the last call and of the last range of the line at hand; GT_NONE: it has none. */
+    uint32_t caller, range_thread;
     /* The plane at hand, unpacked. */
     const Xplane__Plane *plane;
     struct xplane_name *events, *stats; /* by id */
@@ -92,10 +98,18 @@ uint32_t xplane_correlation(const struct xplane_event *event);
 void xplane_take_operation(struct xplane *xplane, uint32_t gpu, const struct xplane_event *event);
 /* host.c: an event of a host's thread: a call of CUDA or HIP, or a range. */
 void xplane_take_host_event(struct xplane *xplane, const struct xplane_event *event);
-/* The name of the thread whose line is at hand, where it has made calls. */
+/* The name of the thread whose line is at hand, where it has calls or ranges. */
 void xplane_name_thread(struct xplane *xplane, const char *name);
-/* Ranges of operators around the calls that launched their kernels; after all planes. */
+/* A range of the host's thread whose line has that id. */
+void xplane_add_range(struct xplane *xplane, uint64_t thread, int64_t start_ns, int64_t end_ns, uint32_t name,
+                      uint8_t kind);
+/* operators.c: which ranges are operators of XLA, and ranges around calls that launched an operator's kernels outside of
+ * any; after all planes. */
 void xplane_add_operators(struct xplane *xplane);
+/* memory.c: an allocation or its end.  False: the event is something else. */
+bool xplane_take_memory(struct xplane *xplane, const struct xplane_event *event);
+/* early_starts.c: kernels that waited for the end of the kernel ahead of them start with it; after all planes. */
+void xplane_cut_early_starts(struct xplane *xplane);
 /* gpus.c: what the stats of the plane at hand say about GPU `id`; and all of it to the workload, after all planes. */
 void xplane_take_gpu(struct xplane *xplane, uint32_t id);
 void xplane_describe_gpus(struct xplane *xplane);

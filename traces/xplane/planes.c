@@ -70,7 +70,8 @@ static int read_line(struct xplane *xplane, const struct place *place, const Pro
 
     if (line == NULL)
         return gt_error_set(error, "plane %.100s: line %zu of the file is damaged", xplane->plane->name, number);
-    xplane->caller = GT_NONE;
+    xplane->caller = xplane->range_thread = GT_NONE;
+    xplane->line_name = line->name;
     for (size_t i = 0; status == 0 && i < line->n_events; i++) {
         Xplane__Event *event = xplane__event__unpack(NULL, line->events[i].len, line->events[i].data);
 

@@ -60,6 +60,21 @@ static int read_space(struct xplane *xplane, struct gt_input *input, const struc
     return status;
 }
 
+/* XLA's profiler records launches, copies and memsets alone; others have waits and events too. */
+static bool has_no_wait(const struct gt_import *import)
+{
+    for (uint32_t i = 0; i < import->call_count; i++)
+        switch (import->calls[i].kind) {
+        case GT_CALL_EVENT_RECORD:
+        case GT_CALL_EVENT_WAIT:
+        case GT_CALL_EVENT_SYNC:
+        case GT_CALL_STREAM_SYNC:
+        case GT_CALL_DEVICE_SYNC: return false;
+        default: break;
+        }
+    return import->op_count > 0;
+}
+
 static struct gt_workload *finish(struct xplane *xplane, const struct gt_import_options *options,
                                   struct gt_error *error)
 {
@@ -67,11 +82,14 @@ static struct gt_workload *finish(struct xplane *xplane, const struct gt_import_
     uint32_t sms;
 
     xplane_add_operators(xplane);
+    xplane_cut_early_starts(xplane);
+    gt_import_warn(workload, "waits-missing", has_no_wait(&xplane->import));
     xplane_describe_gpus(xplane);
     sms = xplane->gpu_count > 0 && xplane->gpus[0].sms > 0 && xplane->gpus[0].sms < UINT32_MAX
               ? (uint32_t)xplane->gpus[0].sms
               : 0;
-    gt_import_warn(workload, "no-gpu-work", xplane->import.op_count == 0);
+    gt_import_warn(workload, "no-gpu-plane", xplane->gpu_count == 0);
+    gt_import_warn(workload, "no-gpu-work", xplane->gpu_count > 0 && xplane->import.op_count == 0);
     gt_import_warn_priorities(&xplane->import);
     workload = gt_import_finish(&xplane->import, xplane->path, error);
     if (workload == NULL)

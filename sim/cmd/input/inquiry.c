@@ -41,7 +41,7 @@ int gt_inquiry_begin(struct gt_inquiry *inquiry, const char *path, const struct 
                                               .independent = independent } };
     if (gt_framework_load(NULL, &inquiry->framework, error) != 0)
         return -1;
-    inquiry->workload = gt_run_read(path, quiet, error);
+    inquiry->workload = gt_run_read_work(path, quiet, error);
     if (inquiry->workload == NULL)
         return -1;
     inquiry->name = inquiry->workload->name != NULL ? gt_strdup(inquiry->workload->name) : gt_path_stem(path);

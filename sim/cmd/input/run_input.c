@@ -63,6 +63,22 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     return workload;
 }
 
+struct gt_workload *gt_run_read_work(const char *path, bool quiet, struct gt_error *error)
+{
+    struct gt_workload *workload = gt_run_read(path, quiet, error);
+
+    if (workload != NULL && workload->call_count == 0 && workload->range_count > 0) {
+        gt_error_set(
+            error,
+            "%s: the trace has ranges of the host alone, no call and no operation: there is nothing to simulate; "
+            "record a program that uses a GPU",
+            path);
+        gt_workload_free(workload);
+        return NULL;
+    }
+    return workload;
+}
+
 static const char *file_of(const struct gt_workload *workload)
 {
     return workload->path != NULL ? workload->path : "standard input";

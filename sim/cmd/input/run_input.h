@@ -13,6 +13,9 @@
  * error). `quiet`: no progress, no warnings. NULL with the reason in `error`. */
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error);
 
+/* The same; an error where it has ranges but no call, as a profile of a program that used no GPU. */
+struct gt_workload *gt_run_read_work(const char *path, bool quiet, struct gt_error *error);
+
 /* What an import could not tell, on standard error: a line a kind. */
 void gt_print_warnings(const struct gt_workload *workload);
 

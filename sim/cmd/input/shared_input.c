@@ -25,7 +25,7 @@ static void name_all(struct gt_workload *joined, struct gt_workload *const *work
 static struct gt_workload *read_one(const char *path, const struct gt_sharing *sharing, bool quiet,
                                     struct gt_error *error)
 {
-    struct gt_workload *workload = gt_run_read(path, quiet, error);
+    struct gt_workload *workload = gt_run_read_work(path, quiet, error);
 
     for (gt_thread_index i = 0; workload != NULL && sharing != NULL && i < workload->thread_count; i++)
         workload->threads[i].sharing = *sharing;
@@ -38,7 +38,7 @@ static struct gt_workload *read_all(const char *const *paths, uint32_t count, co
     struct gt_workload *workloads[GT_SHARED_TRACES_MAX], *joined = NULL;
     uint32_t read = 0;
 
-    while (read < count && (workloads[read] = gt_run_read(paths[read], true, error)) != NULL)
+    while (read < count && (workloads[read] = gt_run_read_work(paths[read], true, error)) != NULL)
         read++;
     if (read == count)
         joined = gt_programs_join(workloads, sharings, count, error);

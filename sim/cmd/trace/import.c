@@ -115,6 +115,29 @@ static const char *policy_of(const struct gt_workload *workload, uint32_t graph)
     return "of no kernel";
 }
 
+/* "  ranges      81: 4 steps, 60 operators, 17 annotations" */
+static void print_ranges(FILE *out, const struct gt_workload *workload)
+{
+    static const enum gt_range_kind order[] = { GT_RANGE_STEP, GT_RANGE_MODULE, GT_RANGE_OPERATOR,
+                                                GT_RANGE_ANNOTATION, GT_RANGE_NVTX };
+    uint32_t counts[GT_RANGE_KINDS] = { 0 };
+    const char *before = ": ";
+
+    if (workload->range_count == 0)
+        return;
+    for (uint32_t i = 0; i < workload->range_count; i++)
+        counts[workload->ranges[i].kind]++;
+    fprintf(out, "  ranges      %" PRIu32, workload->range_count);
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        if (counts[order[i]] == 0)
+            continue;
+        fprintf(out, "%s%" PRIu32 " %s%s", before, counts[order[i]], gt_range_kind_names[order[i]],
+                order[i] == GT_RANGE_NVTX || counts[order[i]] == 1 ? "" : "s");
+        before = ", ";
+    }
+    fputc('\n', out);
+}
+
 static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
 {
     char *name = gt_clean_name(workload->name != NULL ? workload->name : "unnamed");
@@ -132,6 +155,7 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
             "\n  GPUs        %" PRIu32 "\n",
             workload->call_count, workload->thread_count, workload->stream_count, workload->gpu_count);
+    print_ranges(out, workload);
     for (uint32_t i = 0; i < workload->group_count; i++)
         fprintf(out, "  group       %s of %" PRIu32 " GPUs\n", gt_name_text(workload, workload->groups[i].name),
                 workload->groups[i].size);
