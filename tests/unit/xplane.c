@@ -123,22 +123,26 @@ static void ranges_are_steps_operators_and_annotations(void **state)
     gt_workload_free(w);
 }
 
-/* A file of one plane with one line of one event, and `more` behind it; the names are "kernel_details" and "k". */
-static void write_event(Xplane__Event *event, int64_t timestamp_ns, const char *more, size_t more_bytes)
+/* A file of one plane with one line of up to four events, and `more` behind it; the names are "kernel_details" and "k". */
+static void write_events(const Xplane__Event *packed, size_t count, int64_t timestamp_ns, const char *more,
+                         size_t more_bytes)
 {
     Xplane__Plane plane = XPLANE__PLANE__INIT;
     Xplane__Line line = XPLANE__LINE__INIT;
     Xplane__StatMetadataEntry entry = XPLANE__STAT_METADATA_ENTRY__INIT, *entries = &entry;
     Xplane__StatMetadata details = XPLANE__STAT_METADATA__INIT;
-    uint8_t buffers[3][512], head[4] = { 0x0a };
-    ProtobufCBinaryData events = { xplane__event__pack(event, buffers[0]), buffers[0] }, lines;
+    uint8_t buffers[6][512], head[4] = { 0x0a };
+    ProtobufCBinaryData events[4], lines;
     size_t bytes;
     FILE *file = fopen(path, "wb");
 
+    for (size_t i = 0; i < count; i++)
+        events[i] = (ProtobufCBinaryData){ xplane__event__pack(&packed[i], buffers[2 + i]), buffers[2 + i] };
+
     line.has_timestamp_ns = true;
     line.timestamp_ns = timestamp_ns;
-    line.n_events = 1;
-    line.events = &events;
+    line.n_events = count;
+    line.events = events;
     lines = (ProtobufCBinaryData){ xplane__line__pack(&line, buffers[1]), buffers[1] };
     details.name = (char[]){ "kernel_details" };
     entry.has_key = true;
@@ -149,12 +153,12 @@ static void write_event(Xplane__Event *event, int64_t timestamp_ns, const char *
     plane.lines = &lines;
     plane.n_stat_metadata = 1;
     plane.stat_metadata = &entries;
-    bytes = xplane__plane__pack(&plane, buffers[2]);
+    bytes = xplane__plane__pack(&plane, buffers[0]);
     assert_true(bytes < 1 << 14);
     head[1] = (uint8_t)(bytes | 0x80);
     head[2] = (uint8_t)(bytes >> 7);
     assert_int_equal(fwrite(head, 1, 3, file), 3);
-    assert_int_equal(fwrite(buffers[2], 1, bytes, file), bytes);
+    assert_int_equal(fwrite(buffers[0], 1, bytes, file), bytes);
     if (more_bytes > 0)
         assert_int_equal(fwrite(more, 1, more_bytes, file), more_bytes);
     fclose(file);
@@ -176,7 +180,52 @@ static void write_kernel(const char *text, int64_t offset_ps, int64_t duration_p
     event.duration_ps = duration_ps;
     event.n_stats = 1;
     event.stats = &stats;
-    write_event(&event, timestamp_ns, NULL, 0);
+    write_events(&event, 1, timestamp_ns, NULL, 0);
+}
+
+/* Kernels of one stream, from and to so many ns. */
+static void write_stream(const int64_t times_ns[][2], size_t count)
+{
+    Xplane__Stat stat = XPLANE__STAT__INIT, *stats = &stat;
+    Xplane__Event events[4];
+    char details[] = "grid:1,1,1 block:32,1,1";
+
+    stat.has_metadata_id = true;
+    stat.metadata_id = 1;
+    stat.str_value = details;
+    for (size_t i = 0; i < count; i++) {
+        xplane__event__init(&events[i]);
+        events[i].has_offset_ps = events[i].has_duration_ps = true;
+        events[i].offset_ps = times_ns[i][0] * 1000;
+        events[i].duration_ps = (times_ns[i][1] - times_ns[i][0]) * 1000;
+        events[i].n_stats = 1;
+        events[i].stats = &stats;
+    }
+    write_events(events, count, 1000, NULL, 0);
+}
+
+static void expect_starts(const int64_t times_ns[][2], size_t count, const uint64_t *starts_ns)
+{
+    struct gt_workload *w;
+
+    write_stream(times_ns, count);
+    w = gt_importer_xplane.read(path, NULL, &error);
+    assert_non_null(w);
+    assert_int_equal(w->op_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(w->ops[i].start_ps, starts_ns[i] * 1000);
+    gt_workload_free(w);
+}
+
+/* Kernels that begin in the last half of the one ahead wait for its end, by what it was recorded; those that begin before, or end
+ * before it, are branches of a graph. */
+static void a_kernel_that_starts_early_waits(void **state)
+{
+    (void)state;
+    expect_starts((int64_t[][2]){ { 0, 100 }, { 60, 150 }, { 106, 200 } }, 3, (uint64_t[]){ 0, 100, 150 });
+    expect_starts((int64_t[][2]){ { 0, 100 }, { 49, 150 } }, 2, (uint64_t[]){ 0, 49 });
+    expect_starts((int64_t[][2]){ { 0, 100 }, { 80, 100 } }, 2, (uint64_t[]){ 0, 80 });
+    expect_starts((int64_t[][2]){ { 0, 100 }, { 100, 150 } }, 2, (uint64_t[]){ 0, 100 });
 }
 
 static void expect_error(const char *part)
@@ -244,7 +293,7 @@ static void what_follows_must_be_a_field(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Xplane__Event event = XPLANE__EVENT__INIT;
 
-        write_event(&event, 10, cases[i].more, cases[i].bytes);
+        write_events(&event, 1, 10, cases[i].more, cases[i].bytes);
         expect_error(cases[i].says);
     }
 }
@@ -271,6 +320,7 @@ int main(void)
         cmocka_unit_test(ranges_are_steps_operators_and_annotations),
         cmocka_unit_test(priorities_matter_where_two_streams_have_kernels),
         cmocka_unit_test(details_that_are_missing_are_counted),
+        cmocka_unit_test(a_kernel_that_starts_early_waits),
         cmocka_unit_test(times_that_cannot_be_are_told),
         cmocka_unit_test(what_follows_must_be_a_field),
     };
