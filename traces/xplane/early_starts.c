@@ -2,7 +2,7 @@
  *
  * XLA launches kernels programmatically (programmaticStreamSerialization, in its graphs too): the blocks come early and wait for that
  * end.  A profile does not say so, but nothing else lets kernels of a stream overlap.  In 12 recordings of JAX 0.11.2 on an H200
- * 733 of 2811 kernels did, by up to 0.40 of the kernel ahead, never of two, and none ended before it.
+ * 1086 of 2800 kernels did, by up to 0.46 of the kernel ahead, never of two, and none ended before it.
  */
 #include <stdlib.h>
 
