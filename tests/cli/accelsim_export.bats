@@ -87,6 +87,15 @@ TRIP
     [ "$(program again.jsonl sass | jq -c '.[0][2]')" = '"BAR.SYNC 0x1, 0x40"' ]
 }
 
+# Code of Pascal has 8 bytes an instruction and control words between.
+@test "code of GPUs before Volta keeps its offsets" {
+    python3 "$made" pascal > pascal.traceg
+    "$GRIDTIDE" import -q pascal.traceg -o pascal.jsonl
+    again pascal.jsonl
+    [ "$(program pascal.jsonl executions threads_on)" = "$(program again.jsonl executions threads_on)" ]
+    [ "$(grep -oE '^[0-9a-f]{4} ' pascal.traceg | sort -u)" = "$(grep -oE '^[0-9a-f]{4} ' again/kernel-1.traceg | sort -u)" ]
+}
+
 @test "launches share a file where nothing tells them apart; copies to the GPU are in the list, in order" {
     python3 "$made" loop-native > native.jsonl
     launch=$(grep '"launch"' native.jsonl)

@@ -11,6 +11,7 @@
 
 #include "sim/warp/launch.h"
 #include "traces/accelsim/internal.h"
+#include "traces/sass/program_make.h"
 
 enum { MOST_TEXT = 512, MOST_OPCODE = 100, VERSION = 6, MOST_RESULTS = 1, MOST_SOURCES = 4 };
 
@@ -78,7 +79,8 @@ static void find_immediates(const char *text, uint64_t *immediate)
     }
 }
 
-static void make_form(struct form *form, const struct gt_program *program, uint32_t i)
+static void make_form(struct form *form, const struct gt_accelsim_header *header, const struct gt_program *program,
+                      uint32_t i)
 {
     const struct gt_instruction *in = &program->instructions[i];
     const char *text = gt_program_text(program, i);
@@ -99,6 +101,8 @@ static void make_form(struct form *form, const struct gt_program *program, uint3
                                                                    : " 0");
     form->bulk = gt_accelsim_is_bulk(&opcode);
     find_immediates(text, form->immediate);
+    if (in->action == GT_ACTION_BRANCH || in->action == GT_ACTION_DIVERGE) /* programs have 16 bytes an instruction */
+        form->immediate[0] = gt_accelsim_offset(header, form->immediate[0] / GT_PROGRAM_INSTRUCTION_BYTES);
 }
 
 static bool is_whole_run(uint32_t mask)
@@ -177,8 +181,8 @@ static int write_visit(struct writer *writer, const struct gt_warp_visit *visit,
         char text[MOST_TEXT * 2];
         int length;
 
-        length = snprintf(text, sizeof text, "%04" PRIx32 " %08" PRIx32 "%s",
-                          writer->program->instructions[i].offset_bytes, mask, writer->forms[i].head);
+        length = snprintf(text, sizeof text, "%04" PRIx64 " %08" PRIx32 "%s", gt_accelsim_offset(&writer->header, i),
+                          mask, writer->forms[i].head);
         length += put_memory(writer, text + length, sizeof text - (size_t)length, i, mask);
         length += snprintf(text + length, sizeof text - (size_t)length, " %" PRIu64 " %" PRIu64 " NoVal\n",
                            writer->forms[i].immediate[0], writer->forms[i].immediate[1]);
@@ -273,7 +277,7 @@ static void begin(struct writer *writer, const struct gt_workload *workload, gt_
     };
     writer->forms = gt_calloc(program->instruction_count, sizeof *writer->forms);
     for (uint32_t i = 0; i < program->instruction_count; i++)
-        make_form(&writer->forms[i], program, i);
+        make_form(&writer->forms[i], &writer->header, program, i);
 }
 
 int gt_accelsim_write_kernel(const struct gt_workload *workload, gt_op_index op, uint32_t id,
