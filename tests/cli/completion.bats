@@ -44,7 +44,7 @@ commands()
     [ "$(offered gridtide export --table op_w)" = op_worst ]
     [ -z "$(offered gridtide stats --table op_w)" ]
     [ "$(offered gridtide run --table = '')" = "$(printf 'assumptions\ncycles\ninterval\nkernels\nrun')" ]
-    [ "$(offered gridtide export '')" = "$(printf 'chakra\ncsv\ncsv-ranges\nperfetto')" ]
+    [ "$(offered gridtide export '')" = "$(printf 'accelsim\nchakra\ncsv\ncsv-ranges\nperfetto')" ]
 }
 
 @test "bash leaves files to itself" {

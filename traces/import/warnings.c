@@ -286,16 +286,16 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { GT_WARNING_MISSPELT, NULL, "fields whose name differs by one letter from a known one",
       "correct the name: an unknown field is kept, but has no effect" },
     { "values-not-json", NULL, "NaN or inf instead of a JSON number; the value is treated as unknown", NULL },
-    { "waits-missing", NULL,
-      "the profile has no event, wait or synchronization: streams wait for each other, and the host for the GPU, as "
-      "long as they did "
-      "in the recording",
-      "record with Nsight Systems or gridtide record what such waits decide" },
     { "waits-left-out", NULL,
       "stream operations that wait for or write values in memory, wait for or signal external semaphores, or "
       "wait "
       "for a whole context; they are not simulated",
       NULL },
+    { "waits-missing", NULL,
+      "the profile has no event, wait or synchronization: streams wait for each other, and the host for the GPU, as "
+      "long as they did "
+      "in the recording",
+      "record with Nsight Systems or gridtide record what such waits decide" },
     { "warps-missing", NULL,
       "warps without instructions in the thread blocks traced; they are taken to execute what the others do",
       "trace all warps of a block" },
