@@ -115,26 +115,22 @@ static bool is_whole_run(uint32_t mask)
 /* A base and a stride, or what each thread is beyond the one before. */
 static int put_addresses(char *text, size_t room, uint32_t mask, const uint64_t *address)
 {
-    int64_t step[GT_ACCELSIM_LANES];
-    uint64_t first = 0, before = 0;
-    uint32_t steps = 0;
+    int64_t step[GT_ACCELSIM_LANES] = { 0 };
+    uint32_t first = (uint32_t)__builtin_ctz(mask), steps = 0;
+    uint64_t before = address[first];
     bool uniform = is_whole_run(mask);
     int length;
 
-    for (uint32_t lane = 0; lane < GT_ACCELSIM_LANES; lane++) {
-        if ((mask >> lane & 1) == 0)
-            continue;
-        if (before == 0 && steps == 0 && lane == (uint32_t)__builtin_ctz(mask))
-            first = address[lane];
-        else
+    for (uint32_t lane = first + 1; lane < GT_ACCELSIM_LANES; lane++)
+        if ((mask >> lane & 1) != 0) {
             step[steps++] = (int64_t)(address[lane] - before);
-        before = address[lane];
-    }
+            before = address[lane];
+        }
     for (uint32_t k = 1; k < steps; k++)
         uniform = uniform && step[k] == step[0];
     if (uniform)
-        return snprintf(text, room, " 1 0x%" PRIx64 " %" PRId64, first, steps > 0 ? step[0] : 0);
-    length = snprintf(text, room, " 2 0x%" PRIx64, first);
+        return snprintf(text, room, " 1 0x%" PRIx64 " %" PRId64, address[first], step[0]);
+    length = snprintf(text, room, " 2 0x%" PRIx64, address[first]);
     for (uint32_t k = 0; k < steps; k++)
         length += snprintf(text + length, room - (size_t)length, " %" PRId64, step[k]);
     return length;
