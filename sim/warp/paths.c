@@ -13,7 +13,7 @@
 #include "sim/warp/scheduler.h"
 
 /* A walk is given up beyond so many times the basic blocks of a mean thread block, and a number that costs nothing. */
-enum { HOPELESS_TIMES = 64, ALWAYS_ALLOWED = 1 << 22, LANES = 32 };
+enum { HOPELESS_TIMES = 8, ALWAYS_ALLOWED = 1 << 22, LANES = 32 };
 
 /* A divergence whose sides have not met. */
 struct region {

@@ -305,5 +305,6 @@ double gt_accelsim_kernel_instructions(const struct gt_workload *workload, gt_op
     const struct gt_kernel *kernel = &workload->kernels[workload->ops[op].kernel];
     double warps = (double)gt_kernel_blocks(kernel) * ceil((double)gt_kernel_threads(kernel) / GT_ACCELSIM_LANES);
 
-    return (double)kernel->program->warp_instructions / fmax(1, (double)kernel->program->warps) * warps;
+    /* A warp of which nothing was counted is written, too. */
+    return fmax(warps, (double)kernel->program->warp_instructions / fmax(1, (double)kernel->program->warps) * warps);
 }
